@@ -29,8 +29,11 @@ export interface Scratch {
   write(draft: Draft): Promise<string>
   /** Writes the bytes of an annotated tag. */
   writeTag(contents: Buffer): Promise<string>
-  /** Copies an object and the objects it needs into the repository, which has everything reachable from `known`. */
-  keep(sha: string, known: string[]): Promise<void>
+  /**
+   * Copies an object and the objects it needs into the repository, which has everything reachable from `known`. With `local`, objects
+   * that the repository has are not copied even if nothing in `known` leads to them.
+   */
+  keep(sha: string, known: string[], options?: { local?: boolean }): Promise<void>
 }
 
 export async function withScratch<T>(
@@ -51,11 +54,10 @@ export async function withScratch<T>(
       run: (args, more) => runGit(path, [...passing, ...args], { ...bounds, ...more }),
       write: (draft) => writeObject(folder, 'commit', describe(draft)),
       writeTag: (contents) => writeObject(folder, 'tag', contents),
-      async keep(sha, known) {
+      async keep(sha, known, { local = false } = {}) {
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
-        const pack = () =>
-          // Local: objects of the repository need no copy.
-          streamGit(path, ['pack-objects', '--revs', '--local', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+        const args = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q', ...(local ? ['--local'] : [])]
+        const pack = () => streamGit(path, args, { ...bounds, input })
         // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused object by
         // its id.
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }

@@ -35,7 +35,7 @@ export function writeTree(storage: Storage, repo_id: number, base: string | unde
     withScratch(storage, repo_id, signal, async (scratch) => {
       const { output } = await scratch.run(['fast-import', '--quiet'], { input: describe(base, changes) })
       const [tree = noObject] = await readTrees(scratch, [output.toString().trim()])
-      await scratch.keep(tree, base ? [base] : [])
+      await scratch.keep(tree, base ? [base] : [], { local: true })
       return tree
     }),
   )
@@ -73,7 +73,7 @@ export function writeCommitObject(storage: Storage, repo_id: number, commit: New
     withScratch(storage, repo_id, signal, async (scratch) => {
       const signed = { author: bytes(sign(author)), committer: bytes(sign(committer)) }
       const sha = await scratch.write({ tree, parents, ...signed, more: bytes(more), message: bytes(message) })
-      await scratch.keep(sha, parents)
+      await scratch.keep(sha, parents, { local: true })
       return sha
     }),
   )
@@ -92,7 +92,7 @@ export function writeTag(storage: Storage, repo_id: number, { tag, object, type,
   return within(patience, (signal) =>
     withScratch(storage, repo_id, signal, async (scratch) => {
       const sha = await scratch.writeTag(Buffer.from(contents))
-      await scratch.keep(sha, [object])
+      await scratch.keep(sha, [object], { local: true })
       return sha
     }),
   )

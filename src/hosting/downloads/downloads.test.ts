@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { expect, type Person } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
+import { until } from '#test/machine.ts'
 
 const engine = '/repos/ada/engine'
 const locationOf = async (who: Pick<Person, 'get'>, path: string) => {
@@ -91,4 +93,24 @@ test('the address of a private archive works without credentials, for a while an
   await expect(204, await ada.delete(`${engine}/collaborators/ben`))
   assert.equal(await statusOf(again), 404)
   assert.equal(forge.belfry.storage.fetching.taken, 0, `${id}`)
+})
+
+test('a client that leaves ends the git of its archive or file, and frees its slot', async () => {
+  await using opened = await openEngine()
+  const { work, ada, forge } = opened
+  await work.commit('Large', { 'large.bin': randomBytes(24 << 20) })
+  await work.push()
+  const { storage } = forge.belfry
+  const raw = ada.with({ accept: 'application/vnd.github.raw' })
+  for (const [url, slots, headers] of [
+    [await locationOf(ada, 'tarball'), storage.fetching, {}],
+    [`${ada.base}${engine}/contents/large.bin`, storage.reading, raw.headers],
+  ] as const) {
+    const leaving = new AbortController()
+    const answer = await fetch(url, { headers, signal: leaving.signal })
+    await answer.body?.getReader().read()
+    assert.equal(slots.taken, 1)
+    leaving.abort()
+    await until('the slot is free', () => slots.taken === 0, 20_000)
+  }
 })
