@@ -1,5 +1,6 @@
 import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { licenses } from '#hosting/templates/licenses.ts'
 import { Answer, del, get, group, put, type Revalidate } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import type { Wire } from '#http/serialization.ts'
@@ -119,8 +120,9 @@ export const api = group('Contents', [
       const content = await readLicense(storage, repo, ref)
       if (medium) return representContent(storage, repo, content, medium)
       const license = detectLicense(content.kind === 'file' ? (content.bytes?.toString() ?? '') : '')
+      const url = licenses.some(({ key }) => key === license.key) ? `${wire.api}/licenses/${license.key}` : null
       const node_id = Buffer.from(`07:License${license.key}`).toString('base64')
-      return { ...withContent(fileJson(content, repo, ref, wire)), license: { ...license, url: null, node_id } }
+      return { ...withContent(fileJson(content, repo, ref, wire)), license: { ...license, url, node_id } }
     },
   ),
   get(

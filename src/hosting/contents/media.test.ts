@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { licenses, readLicenseTemplate } from '#hosting/templates/licenses.ts'
 import { checkContracts } from '#test/contracts.ts'
 import { engine } from '#test/conversations.ts'
 import { expect, linesOf } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
+import { detectLicense } from './licenses.ts'
 
 test('a file is sent as bytes of any size and as a page, a folder as an object', async () => {
   await using opened = await openEngine()
@@ -60,10 +62,17 @@ test('the README and the license are found by their names', async () => {
   assert.equal((await ada.read(`${engine}/license?ref=old`)).license.spdx_id, 'MIT')
   assert.equal((await ada.read(`${engine}/license`)).license.spdx_id, 'NOASSERTION')
   await expect(404, await ada.get(`${engine}/license?ref=gone`))
+  await expect(200, await ada.get((await ada.read(`${engine}/license?ref=old`)).license.url))
   await checkContracts(ada, () => [
     ['repos/get-readme', 'get', `${engine}/readme`],
     ['repos/get-readme-in-directory', 'get', `${engine}/readme/docs`],
     ['licenses/get-for-repo', 'get', `${engine}/license?ref=old`],
     ['repos/get-content', 'get', `${engine}/contents/readme.md`],
   ])
+})
+
+test('every license that Belfry offers is recognized by its text', async () => {
+  for (const { key, spdx_id } of licenses) {
+    assert.equal(detectLicense((await readLicenseTemplate(key)).body).spdx_id, spdx_id)
+  }
 })
