@@ -104,6 +104,7 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     ['repos/get', repo],
     ['repos/get', '/repos/ben/engine', 'nobody'],
     ['repos/get', '/repos/acme/plans', 'nobody'],
+    ['repos/list-public', '/repositories'],
     ['repos/list-forks', `${repo}/forks`],
     ['repos/list-for-authenticated-user', '/user/repos'],
     ['repos/list-for-user', '/users/ada/repos'],

@@ -4,6 +4,7 @@ import { type CommitObject, hasRefs, resolveCommit } from '#git/objects.ts'
 import { type Reading, within } from '#git/run-git.ts'
 import type { Storage } from '#git/storage.ts'
 import { isPath } from '#hosting/contents/paths.ts'
+import { ownerOfAddress } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { type Queryable, sql } from '#platform/database.ts'
@@ -70,13 +71,12 @@ export async function signaturesOf(db: Queryable, name: string): Promise<string[
   // Git would read lines as several patterns.
   if (/\p{Cc}/u.test(name)) return []
   if (name.includes('@')) return [`<${name}>`]
-  // An address that several accounts list belongs to one of them, see findAllAuthors.
-  const user = await db.first<{ id: number; email: string | null }>(sql`
-    select a.id, case when a.id = (
-      select b.id from accounts b where b.type = 'User' and lower(b.email) = lower(a.email)
-      order by b.email_verified desc, b.email_claimed_at, b.id limit 1) then a.email end as email
+  const user = await db.first<{ id: number; emails: string[] }>(sql`
+    select a.id, array(
+      select e.email from (select a.email union all select email from emails where user_id = a.id) e
+      where ${ownerOfAddress(sql`lower(e.email)`)} = a.id) as emails
     from accounts a where a.type = 'User' and lower(a.login) = lower(${name})`)
-  return user ? [`<${user.id}+`, ...(user.email ? [`<${user.email}>`] : [])] : []
+  return user ? [`<${user.id}+`, ...user.emails.map((email) => `<${email}>`)] : []
 }
 
 /** Numbers of commits. They never change, because the key contains the newest commit. */

@@ -25,7 +25,7 @@ const inject = injecting(async () => {
   return Object.assign(forge, { ada, ben, eve, crew })
 })
 
-test('lists of users and organizations continue after an id', inject(async ({ nobody }) => {
+test('lists of users, organizations and repositories continue after an id', inject(async ({ ada, nobody }) => {
   const everyone = await nobody.read('/users')
   assert.deepEqual(linesOf(everyone, 'login', 'type').slice(-4), ['ada User', 'ben User', 'eve User', 'acme Organization'])
   const first = await nobody.get('/users?per_page=2')
@@ -35,6 +35,10 @@ test('lists of users and organizations continue after an id', inject(async ({ no
   assert.deepEqual(await nobody.read(next.replace(/.*\/api\/v3/, '')), everyone.slice(2, 4))
   assert.equal((await nobody.get(`/users?since=${everyone.at(-1).id}`)).headers.get('link'), null)
   assert.deepEqual(linesOf(await nobody.read('/organizations?since=nonsense'), 'login'), ['acme'])
+  for (const name of ['one', 'two']) await ada.owns(name)
+  const [one, two] = await nobody.read('/repositories')
+  assert.deepEqual([one.full_name, two.full_name], ['ada/one', 'ada/two'], 'a private one is not listed')
+  assert.deepEqual(await nobody.read(`/repositories?since=${one.id}`), [two])
 }))
 
 test('users, organizations and teams are served by id', inject(async ({ ada, ben, eve, nobody, crew }) => {

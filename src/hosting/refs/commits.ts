@@ -13,7 +13,7 @@ import { protectedBranches } from '#hosting/protection/protected-branches.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Wire } from '#http/serialization.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
-import { type Queryable, sql } from '#platform/database.ts'
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
 import { type Authors, commitJson, shortName, type TagCommit } from './json.ts'
@@ -62,6 +62,16 @@ export async function findAuthors(db: Queryable, commit: CommitObject): Promise<
   return authors
 }
 
+/**
+ * The id of the account that an address in lower case belongs to. Several accounts may list it: it belongs to the account that verified it, or
+ * else to the first that listed it.
+ */
+export const ownerOfAddress = (address: Sql) => sql`(
+  select id from (
+    select id, email_verified as verified, email_claimed_at as claimed_at from accounts where type = 'User' and lower(email) = ${address}
+    union all select user_id, false, claimed_at from emails where lower(email) = ${address}) c
+  order by verified desc, claimed_at, id limit 1)`
+
 /** The same for many commits, in their order. */
 export async function findAllAuthors(
   db: Queryable,
@@ -70,15 +80,9 @@ export async function findAllAuthors(
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
-  // Several accounts may list an address. It belongs to the account that verified it, or else to the first that listed it.
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
-      cross join lateral (
-        select b.* from (
-          select id, email_verified as verified, email_claimed_at as claimed_at from accounts
-          where type = 'User' and lower(email) = w.address
-          union all select user_id, false, claimed_at from emails where lower(email) = w.address
-          order by verified desc, claimed_at, id limit 1) c join accounts b on b.id = c.id) a
+      join accounts a on a.id = ${ownerOfAddress(sql`w.address`)}
     union all
     select ${personColumns}, null from accounts a where a.type = 'User' and a.id = any(${[...new Set(ids)]})`)
   const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))

@@ -1,6 +1,7 @@
 import { findMembership } from '#hosting/organizations/organizations.ts'
-import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
-import { choice } from '#http/input.ts'
+import { Answer, created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
+import { choice, readSince, text } from '#http/input.ts'
+import { afterId } from '#http/paging.ts'
 import { checkResourceOwner } from '#http/permissions.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
 import { type Account, loadAccount, type Viewer } from '#identity/accounts.ts'
@@ -9,8 +10,15 @@ import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetworks, forkRepository, listForks, loadAncestors } from './forks.ts'
-import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
-import { listRepositories, type Repository } from './repositories.ts'
+import {
+  FullRepository,
+  fullRepositoryJson,
+  MinimalRepository,
+  minimalRepositoryJson,
+  RepositorySchema,
+  repositoryJson,
+} from './json.ts'
+import { listRepositories, listRepositoryNames, type Repository } from './repositories.ts'
 import { deleteRepository, updateRepository } from './update.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 100 })
@@ -77,6 +85,28 @@ function orderOf({ sort, direction }: { sort: string; direction: string }): Sql 
 }
 
 export const api = group('Repositories', [
+  get(
+    '/repositories',
+    {
+      operation: 'repos/list-public',
+      permission: 'any',
+      viewer: 'optional',
+      summary: 'List all public repositories in the order of their ids',
+      query: { since: text() },
+      list: 'by cursor',
+      answers: { 200: Type.Array(MinimalRepository) },
+    },
+    async ({ db, query, page, wire }) => {
+      const everyone = { viewer_id: null, sees_private: false }
+      const slice = { limit: page.size + 1, offset: 0 }
+      const after = sql`r.id > ${readSince(query.since)}`
+      const { rows } = await listRepositoryNames(db, everyone, after, sql`r.id`, slice)
+      return new Answer(
+        rows.slice(0, page.size).map((row) => minimalRepositoryJson(row, wire)),
+        { cursors: afterId(rows, page) },
+      )
+    },
+  ),
   get(
     '/repos/{owner}/{repo}',
     {

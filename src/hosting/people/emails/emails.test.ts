@@ -59,6 +59,8 @@ test('commits with a further address belong to the account', inject(async ({ ada
   }
   await expect(201, await ben.post('/user/emails', { emails: ['ben@work.example', 'ada@example.com'] }))
   assert.deepEqual([await authorOf('BEN@work.example'), await authorOf('ada@example.com')], ['ben', 'ada'])
+  const listed = await ada.read('/repos/ada/engine/commits?author=ben')
+  assert.deepEqual(linesOf(listed, 'commit.message'), ['BEN@work.example'])
 }))
 
 test('responses about addresses match the public documentation', inject(async ({ ada }) => {
