@@ -77,6 +77,15 @@ test('the caller’s issues are found in all visible repositories', async () => 
   assert.equal(await titles('?filter=all&labels=bug'), 'zb')
   assert.equal(await titles('?filter=created', await forge.tokenFor('ben', ['public_repo'])), 'b')
   assert.equal((await ben.read('/issues?filter=created'))[0].repository.full_name, 'ben/own')
+  const places = async (flags: string) => {
+    const issues: { repository: { full_name: string } }[] = await ben.read(`/issues?filter=all&state=all&${flags}`)
+    return [...new Set(issues.map(({ repository }) => repository.full_name))].sort().join()
+  }
+  assert.equal(await places('owned=true'), 'ben/own')
+  assert.equal(await places('collab=true'), 'ada/engine')
+  assert.equal(await places('owned=true&collab=true&orgs=true'), 'ada/engine,ben/own')
+  assert.equal(await places('orgs=true'), '')
+  assert.equal(await places('pulls=true'), '')
   assert.equal((await forge.nobody.get('/issues')).status, 401)
   await expect(200, await ada.patch(engine, { private: true }))
   assert.equal(await titles(), 'b')

@@ -6,7 +6,7 @@ import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { Answer, type BaseContext, get, group, listOf } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
-import { type Database, type Sql, sql } from '#platform/database.ts'
+import { type Database, empty, type Sql, sql } from '#platform/database.ts'
 import { Type } from '#platform/schema.ts'
 
 const IssueAnywhere = Type.Object({ ...IssueSchema.properties, repository: RepositorySchema }, { title: 'IssueAnywhere' })
@@ -30,6 +30,21 @@ async function list({ db, caller, viewer, query, page, wire }: Context, among?: 
   return new Answer(rows.flatMap(write), { total })
 }
 
+const flag = () => choice('', 'true', 'false')
+const places = { owned: flag(), orgs: flag(), collab: flag() }
+
+/** The repositories that are asked for: the caller's own, those of organizations, and those that the caller is a collaborator of. */
+function inPlaces(viewer: { id: number }, query: Record<keyof typeof places | 'pulls', string>): Sql {
+  const conditions = {
+    owned: sql`r.owner_id = ${viewer.id}`,
+    orgs: sql`r.owner_id in (select a.id from accounts a where a.type = 'Organization')`,
+    collab: sql`r.id in (select c.repo_id from collaborators c where c.user_id = ${viewer.id})`,
+  }
+  const wanted = (Object.keys(conditions) as (keyof typeof places)[]).filter((name) => query[name] === 'true')
+  const either = wanted.map((name) => conditions[name]).reduce((one, other) => sql`${one} or ${other}`, sql`false`)
+  return sql`${wanted.length ? sql`and (${either})` : empty} ${query.pulls === 'true' ? sql`and p.id is not null` : empty}`
+}
+
 export const api = group('Issues of one’s own', [
   get(
     '/issues',
@@ -38,8 +53,9 @@ export const api = group('Issues of one’s own', [
       operation: 'issues/list',
       summary:
         'List issues that the caller is assigned to, opened, is mentioned in or subscribed to, in all visible repositories',
+      query: { ...listing.query, ...places, pulls: flag() },
     },
-    (context) => list(context),
+    (context) => list(context, inPlaces(context.viewer, context.query)),
   ),
   get(
     '/user/issues',
