@@ -31,7 +31,9 @@ export const appColumns = sql`p.id, p.application_id, c.client_id, p.bot_id, p.s
 
 export const appSource = sql`apps p join applications c on c.id = p.application_id join accounts o on o.id = c.owner_id`
 
-/** The app that signed a token with one of its keys. Unknown apps and wrong signatures get the same response. */
+/**
+ * The app that signed a token with one of its keys. Unknown apps, apps of suspended users and wrong signatures get the same response.
+ */
 export async function authenticateApp(db: Database, authorization: string): Promise<App> {
   const [, token] = /^bearer\s+(\S+)\s*$/i.exec(authorization) ?? []
   if (token === undefined) throw badCredentials()
@@ -51,5 +53,5 @@ function findIssuer(db: Queryable, issuer: string): Promise<App | undefined> {
   const condition = /^\d{1,15}$/.test(issuer) ? sql`p.id = ${Number(issuer)}` : sql`c.client_id = ${issuer}`
   return issuer.includes('\0')
     ? Promise.resolve(undefined)
-    : db.first<App>(sql`select ${appColumns} from ${appSource} where ${condition}`)
+    : db.first<App>(sql`select ${appColumns} from ${appSource} where ${condition} and o.suspended_at is null`)
 }

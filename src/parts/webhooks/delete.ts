@@ -15,8 +15,10 @@ export async function deleteHook(db: Transaction, deleter: Account, target: Hook
   if (hook.active && subscribed) await enqueueDeletedEvent(db, deleter, target, hook)
 }
 
-/** Removes hooks that were deleted before the oldest delivery that is kept, and former secrets that have expired. */
+/** Removes hooks that were deleted before the oldest delivery that is kept, also with their app, and former secrets that have expired. */
 export async function purgeHooks(db: Queryable) {
+  await db.query(sql`
+    update hooks set deleted_at = ${db.now} where target_type = 'integration' and app_id is null and deleted_at is null`)
   await db.query(sql`
     delete from hooks h where h.deleted_at < ${db.now}::timestamptz - interval '30 days'
       and not exists (select from pending_deliveries u where u.hook_id = h.id)`)

@@ -181,6 +181,12 @@ test(
     assert.equal(await reads('/repos/ada/engine'), 404)
     assert.equal(await reads('/repos/acme/secret'), 200)
 
+    await expect(204, await forge.admin.put('/users/ada/suspended'))
+    assert.equal(await reads('/repos/acme/secret'), 401, 'the owner of the app is suspended')
+    assert.equal((await caller.get('/app')).status, 401)
+    await expect(204, await forge.admin.delete('/users/ada/suspended'))
+    assert.equal(await reads('/repos/acme/secret'), 200)
+
     const other = await registerApp(ben, { name: 'Other' })
     for (const path of [`/app/installations/${installation.id}`, '/orgs/acme/installation'])
       assert.equal((await asApp(forge, other).get(path)).status, 404)
@@ -194,7 +200,7 @@ test(
 
 test(
   'who administers an account installs on it, a private app by its owner only',
-  open()(async ({ app, ada, ben }) => {
+  open()(async ({ forge, app, ada, ben }) => {
     await expect(201, await ben.post('/user/installations', { app_slug: app.slug }))
     const twice = await ben.post('/user/installations', { app_slug: app.slug })
     assert.equal((await expect(422, twice)).errors[0].code, 'already_exists')
@@ -203,6 +209,7 @@ test(
     assert.equal((await ben.post('/user/installations', { app_slug: hidden.slug })).status, 404)
     assert.equal((await ada.post('/orgs/acme/installations', { app_slug: hidden.slug })).status, 422)
     await expect(201, await ada.post('/user/installations', { app_slug: hidden.slug, repository_ids: [] }))
+    assert.equal((await (await forge.tokenFor('ben', [])).get('/user/installations')).status, 403)
     const { installations } = await ben.read('/user/installations')
     assert.deepEqual(pick(installations, 'target_id').length, 1)
     const [{ id }] = installations

@@ -1,5 +1,6 @@
 import { Answer, del, get, group, post, put } from '#http/endpoint.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
+import type { TokenFacts } from '#identity/callers.ts'
 import { loadAppBySlug } from '#parts/apps/apps.ts'
 import { answerRepositories } from '#parts/apps/installations/answer-repositories.ts'
 import {
@@ -26,6 +27,7 @@ export const api = group('Installed apps', [
     {
       operation: 'apps/list-installations-for-authenticated-user',
       permission: 'any',
+      scopes: ['read:org', 'repo'],
       summary: "List installations on the caller's account and organizations; with a token of an app, those of the app",
       list: true,
       answers: { 200: InstallationList },
@@ -38,6 +40,7 @@ export const api = group('Installed apps', [
     {
       operation: 'apps/list-installation-repos-for-authenticated-user',
       permission: 'any',
+      scopes: ['read:org', 'repo'],
       summary: 'List the repositories of an installation that the caller has access to',
       list: true,
       answers: { 200: InstallationRepositories },
@@ -134,9 +137,11 @@ export const api = group('Installed apps', [
   ),
 ])
 
-/** A user's token of an app shows the installations of that app only. */
-const ofCallingApp = (token: { app_id: number | null } | null) =>
-  token?.app_id ? sql`i.app_id = ${token.app_id} and i.suspended_at is null` : sql`true`
+/** A user's token of an app shows the installations of that app only, and a fine-grained token those on its resource owner. */
+function ofCallingApp(token: TokenFacts | null) {
+  if (token?.app_id) return sql`i.app_id = ${token.app_id} and i.suspended_at is null`
+  return token?.kind === 'fine_grained' ? sql`i.account_id = ${token.resource_owner_id}` : sql`true`
+}
 
 async function answerInstallations(db: Database, condition: Sql, page: Slice, wire: Wire) {
   const { rows, total } = await listInstallations(db, condition, page)
