@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { knowAddress } from '#activity/outbox/addresses.ts'
+import { setOrganizationPayloadComposer } from '#activity/outbox/organization-outbox.ts'
 import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as absent } from '#hosting/absent/api.ts'
@@ -37,6 +38,7 @@ import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
 import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
+import { composeOrganizationPayloads } from '#hosting/payloads/organization-payload.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as emails } from '#hosting/people/emails/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
@@ -216,6 +218,7 @@ const pageRoutes: PageRoute[] = [
 
 // When the program is loaded: a start records pushes before it opens listeners.
 setPayloadComposer(composePayloads)
+setOrganizationPayloadComposer(composeOrganizationPayloads)
 
 export interface App {
   web: FastifyInstance

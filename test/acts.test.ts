@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type ActName, acts, meaningOf, noticeRules, webhooksOf } from '#activity/acts.ts'
+import {
+  type ActName,
+  acts,
+  meaningOf,
+  noticeRules,
+  type OrganizationActName,
+  organizationActs,
+  organizationWebhooksOf,
+  webhooksOf,
+} from '#activity/acts.ts'
 import { sql } from '#platform/database.ts'
 import { engine } from './conversations.ts'
 import { subscribe } from './feeds.ts'
@@ -15,7 +24,7 @@ type World = Awaited<ReturnType<typeof openWithTopic>>
 
 /** Each step does something by the API. The receivers must get what the table says of the step's acts, and nothing else. */
 interface Step {
-  acts: ActName[]
+  acts: (ActName | OrganizationActName)[]
   run: (world: World) => Promise<unknown>
 }
 
@@ -31,7 +40,7 @@ const unprotected = {
 }
 const publicKey = `ssh-ed25519 ${Buffer.concat([Buffer.from('0000000b', 'hex'), Buffer.from('ssh-ed25519'), Buffer.from('00000020', 'hex'), Buffer.alloc(32, 7)]).toString('base64')}`
 const ids: Record<string, number> = {}
-const step = (run: Step['run'], ...names: ActName[]): Step => ({ acts: names, run })
+const step = (run: Step['run'], ...names: Step['acts']): Step => ({ acts: names, run })
 const keep = async (name: string, answer: Promise<Response>) => {
   ids[name] = (await expect(201, await answer)).id
 }
@@ -49,6 +58,34 @@ const triage = (noun: 'issue' | 'pull', path: string): Step[] => [
   step(async ({ ada }) => expect(204, await ada.put(`${path}/lock`)), `${noun}.locked`),
   step(async ({ ada }) => expect(204, await ada.delete(`${path}/lock`)), `${noun}.unlocked`),
   step(async ({ ada }) => expect(200, await ada.patch(path, { state: 'closed' })), `${noun}.closed`),
+]
+
+const team = '/orgs/acme/teams/core'
+/** Steps in the organization `acme` with its repository `new`. */
+const organizationSteps: Step[] = [
+  step(async ({ ada }) => expect(200, await ada.put('/orgs/acme/memberships/ben')), 'organization.member_added'),
+  step(
+    async ({ ada }) => expect(201, await ada.post('/orgs/acme/teams', { name: 'Core', privacy: 'closed' })),
+    'team.created',
+    'team.member_added',
+  ),
+  step(async ({ ada }) => expect(200, await ada.patch(team, { description: 'The core' })), 'team.edited'),
+  step(async ({ ada }) => expect(200, await ada.put(`${team}/memberships/cy`)), 'organization.member_added', 'team.member_added'),
+  step(async ({ ada }) => expect(204, await ada.delete(`${team}/memberships/cy`)), 'team.member_removed'),
+  step(async ({ ada }) => expect(204, await ada.put(`${team}/repos/acme/new`)), 'team.added_to_repository'),
+  step(async ({ ada }) => expect(204, await ada.put(`${team}/repos/acme/new`, { permission: 'push' })), 'team.access_edited'),
+  step(async ({ ada }) => expect(204, await ada.delete(`${team}/repos/acme/new`)), 'team.removed_from_repository'),
+  step(async ({ ada }) => expect(204, await ada.put('/repos/acme/new/collaborators/ben')), 'member.added'),
+  step(
+    async ({ ada }) => expect(204, await ada.delete('/orgs/acme/members/ben')),
+    'member.removed_with_membership',
+    'organization.member_removed',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete(team)), 'team.deleted'),
+  step(
+    async ({ admin }) => expect(202, await admin.patch('/admin/organizations/acme', { login: 'works' })),
+    'organization.renamed',
+  ),
 ]
 
 const steps: Step[] = [
@@ -234,6 +271,7 @@ const steps: Step[] = [
   step(async ({ ada }) => expect(204, await ada.delete('/repos/acme/works/milestones/1')), 'milestone.deleted'),
   step(async ({ ada }) => expect(204, await ada.delete('/repos/acme/works')), 'repo.deleted'),
   step(async ({ ada }) => expect(201, await ada.post('/orgs/acme/repos', { name: 'new' })), 'repo.created'),
+  ...organizationSteps,
 ]
 
 const line = { path: 'notes.txt', line: 1, side: 'RIGHT' }
@@ -253,7 +291,7 @@ const elsewhere: Partial<Record<ActName, string>> = {
 test('every act has a test', () => {
   const driven = new Set([...steps.flatMap((each) => each.acts), ...Object.keys(elsewhere)])
   assert.deepEqual(
-    Object.keys(acts).filter((name) => !driven.has(name)),
+    Object.keys({ ...acts, ...organizationActs }).filter((name) => !driven.has(name)),
     [],
   )
   const root = join(import.meta.dirname, '..', 'src')
@@ -269,7 +307,8 @@ test('the receivers get what the table says of each act', async () => {
   await world.organization('acme', world.ada)
   await hookOn(world.ada, 'repos/ada/engine', '*')
   await hookOn(world.ada, 'orgs/acme', '*')
-  for (const { acts: names, run } of steps) {
+  for (const { acts: all, run } of steps) {
+    const names = all.filter((name) => !isInOrganization(name)) as ActName[]
     world.clock.advance(1000)
     const { webhooks, ...stored } = await observe(world, () => run(world))
     const expected = {
@@ -277,8 +316,9 @@ test('the receivers get what the table says of each act', async () => {
       history: sorted(names.map((name) => meaningOf(name).history)),
       notices: sorted(names.map((name) => (isEditOfTitle(name, names) ? undefined : meaningOf(name).notice))),
     }
-    assert.deepEqual(stored, expected, names.join(', '))
-    const events = names.flatMap(webhooksOf).map(({ event, action }) => [event, action].filter(Boolean).join(' '))
+    assert.deepEqual(stored, expected, all.join(', '))
+    const named = [...names.flatMap(webhooksOf), ...all.filter(isInOrganization).flatMap(organizationWebhooksOf)]
+    const events = named.map(({ event, action }) => [event, action].filter(Boolean).join(' '))
     assert.deepEqual(
       sorted(webhooks.map(({ event, payload }) => [event, payload.action].filter(Boolean).join(' '))),
       sorted(events),
@@ -287,6 +327,8 @@ test('the receivers get what the table says of each act', async () => {
     if (stored.timeline.length) await checkSentences(world, stored.timeline.length)
   }
 })
+
+const isInOrganization = (name: ActName | OrganizationActName): name is OrganizationActName => name in organizationActs
 
 const sorted = (names: (string | undefined)[]) => [...new Set(names.filter((name) => name !== undefined))].sort()
 

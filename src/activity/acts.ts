@@ -215,6 +215,27 @@ export const acts = {
   'hook.paused': { facts: ['hook_id', 'title', 'people'], notice: 'paused' },
 } as const satisfies Record<string, Meaning>
 
+const inTeam = ['team_id', 'member_id'] as const
+const teamRepo = ['team_id', 'repo_id', 'access'] as const
+
+/** Acts in an organization, published with `publishInOrganization`. Only webhooks follow, because timelines and inboxes are about repositories. */
+// biome-ignore format: one line for each act.
+export const organizationActs = {
+  'organization.renamed': { facts: ['changes'], webhook: 'organization renamed' },
+  'organization.member_added': { facts: ['member_id', 'role'], webhook: 'organization member_added' },
+  'organization.member_removed': { facts: ['member_id', 'role'], webhook: 'organization member_removed' },
+  'team.created': { facts: ['team_id'], webhook: 'team created' },
+  'team.edited': { facts: ['team_id', 'changes'], webhook: 'team edited' },
+  'team.deleted': { facts: ['team_id'], webhook: 'team deleted' },
+  'team.member_added': { facts: inTeam, webhook: 'membership added' },
+  'team.member_removed': { facts: inTeam, webhook: 'membership removed' },
+  'team.added_to_repository': { facts: teamRepo, webhook: ['team added_to_repository', 'team_add'] },
+  'team.access_edited': { facts: [...teamRepo, 'changes'], webhook: 'team edited' },
+  'team.removed_from_repository': { facts: teamRepo, webhook: 'team removed_from_repository' },
+  // A user who leaves an organization leaves all of its repositories at once.
+  'member.removed_with_membership': { facts: ['repo_id', 'member_id'], webhook: 'member removed' },
+} as const satisfies Record<string, Pick<Meaning, 'facts' | 'webhook'>>
+
 /** The facts that an event of each type keeps. */
 export const eventFacts: Record<EventType, (keyof Facts)[]> = {
   CreateEvent: ['ref', 'ref_type', 'master_branch', 'description'],
@@ -270,22 +291,39 @@ export type ActName = keyof typeof acts
 type Row<Name extends ActName> = (typeof acts)[Name]
 export type Act = { [Name in ActName]: { act: Name } & Pick<Facts, Row<Name>['facts'][number]> }[ActName]
 
+export type OrganizationActName = keyof typeof organizationActs
+type OrganizationRow<Name extends OrganizationActName> = (typeof organizationActs)[Name]
+export type OrganizationAct = {
+  [Name in OrganizationActName]: { act: Name } & Pick<Facts, OrganizationRow<Name>['facts'][number]>
+}[OrganizationActName]
+
 type Entries<Key extends string> = { [Name in ActName]: Row<Name> extends { [K in Key]: infer Entry } ? Entry : never }[ActName]
 export type HistoryName = Entries<'history'>
 type Listed<Names> = Names extends readonly (infer Name)[] ? Name : Names
 type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name
-/** The name of a webhook event, as hooks subscribe to it. */
+/** The name of a webhook event of a repository, as hooks subscribe to it. */
 export type WebhookName = FirstWord<Listed<Entries<'webhook'>>>
+export type OrganizationWebhookName = FirstWord<Listed<OrganizationRow<OrganizationActName>['webhook']>>
 
 export const meaningOf = (name: ActName): Meaning => acts[name]
 
 /** The webhook events of an act, in the order of delivery. */
-export const webhooksOf = (name: ActName) => {
-  const { webhook = [] } = meaningOf(name)
+export const webhooksOf = (name: ActName) => splitNames<WebhookName>(meaningOf(name).webhook)
+export const organizationWebhooksOf = (name: OrganizationActName) =>
+  splitNames<OrganizationWebhookName>(organizationActs[name].webhook)
+
+function splitNames<Name extends string>(webhook: Meaning['webhook'] = []) {
   return [webhook].flat().map((each) => {
-    const [event, action] = each.split(' ') as [WebhookName, string?]
+    const [event, action] = each.split(' ') as [Name, string?]
     return { event, action: action ?? null }
   })
 }
 
 export const webhookNames = [...new Set((Object.keys(acts) as ActName[]).flatMap(webhooksOf).map(({ event }) => event))]
+export const organizationWebhookNames = [
+  ...new Set((Object.keys(organizationActs) as OrganizationActName[]).flatMap(organizationWebhooksOf).map(({ event }) => event)),
+]
+
+const repositoryEvents = new Set<string>([...webhookNames, 'team_add' satisfies OrganizationWebhookName])
+/** Whether hooks of a repository get the event. */
+export const isRepositoryEvent = (event: WebhookName | OrganizationWebhookName) => repositoryEvents.has(event)

@@ -83,6 +83,7 @@ export interface Facts extends Omit<Push, 'ref'> {
   assignee_id: number
   requested_reviewer_id: number
   requested_team_id: number
+  team_id: number
   member_id: number
   forkee_id: number
   former_owner_id: number
@@ -97,6 +98,8 @@ export interface Facts extends Omit<Push, 'ref'> {
   check_run_id: number
   check_suite_id: number
   protection_id: number
+  /** The repository of an act in an organization. */
+  repo_id: number
 
   /** The short name of a branch or tag, the full name in a push; null when the repository itself was created. */
   ref: string | null
@@ -118,6 +121,10 @@ export interface Facts extends Omit<Push, 'ref'> {
   /** The Markdown text that was written; users mentioned in it are notified. */
   body: string | null
   changes: Changes
+  /** The role of a member in an organization. */
+  role: 'admin' | 'member'
+  /** The level of a team's access to the repository, see identity/access.ts. */
+  access: number
   /** Accounts that the act concerns, besides those named by another fact. */
   people: number[]
   /** The title of a subject that has no row of its own. */

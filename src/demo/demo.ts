@@ -109,7 +109,7 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | nu
     }
     for (const [follower, followed] of follows) await follow(transaction, accounts[follower], accounts[followed])
     const org = await createOrganization(transaction, 'clockwork', 'The Clockwork Works', accounts.cleo)
-    await setMembership(transaction, org, accounts.ada, 'member')
+    await setMembership(transaction, accounts.cleo, org, accounts.ada, 'member')
     return { accounts, org, tokens }
   })
   const made: Repository[] = []
@@ -131,9 +131,9 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | nu
       description: 'They ring the bells',
       privacy: 'closed',
     })
-    await setTeamRole(transaction, works, team, accounts.ada, 'member')
+    await setTeamRole(transaction, accounts.cleo, works, team, accounts.ada, 'member')
     for (const repo of made.filter(({ owner_id }) => owner_id === org.id))
-      await setTeamAccess(transaction, team, repo, levelOf('push'))
+      await setTeamAccess(transaction, accounts.cleo, team, repo, levelOf('push'))
   })
   await addConversations(db, accounts, made)
   await release()

@@ -54,16 +54,13 @@ export async function deliver(
   if (!hooks.length) return
   const subscribed = webhookEventsOf(published).filter((event) => hooks.some((hook) => receives(hook, event)))
   const bodies = await composePayloads(db, actor, repo, subscribed)
-  const payloads = subscribed.flatMap((webhook, index) => {
-    const { event, action } = webhook
-    const body = bodies[index]
-    if (body === undefined) return []
-    const receivers = hooks.filter((hook) => receives(hook, webhook))
-    return [...Map.groupBy(receivers, ({ installation_id }) => installation_id ?? null)].map(([installation_id, hooks]) => ({
-      ...{ event, action, installation_id, hooks },
-      body: installation_id === null ? body : withInstallation(body, installation_id),
-    }))
-  })
+  const payloads = subscribed.flatMap((event, index) =>
+    payloadsFor(
+      event,
+      bodies[index],
+      hooks.filter((hook) => receives(hook, event)),
+    ),
+  )
   if (payloads.length) await storeDeliveries(db, repo.id, payloads)
 }
 
@@ -71,6 +68,19 @@ export async function deliver(
 function receives(hook: SubscribedHook, { event, facts }: WebhookEvent) {
   const asked = facts.for_app_id ?? null
   return subscribesTo(hook, event) && (asked === null || (hook.target_type === 'integration' && hook.target_id === asked))
+}
+
+/** The payload of an event for its receivers: one for each installation of an app, and one for all other hooks. */
+export function payloadsFor(
+  { event, action }: { event: string; action: string | null },
+  body: string | undefined,
+  receivers: SubscribedHook[],
+): NewPayload[] {
+  if (body === undefined) return []
+  return [...Map.groupBy(receivers, ({ installation_id }) => installation_id ?? null)].map(([installation_id, hooks]) => ({
+    ...{ event, action, installation_id, hooks },
+    body: installation_id === null ? body : withInstallation(body, installation_id),
+  }))
 }
 
 /** An app finds out from the payload for which installation it can request a token. */

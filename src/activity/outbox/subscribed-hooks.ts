@@ -42,6 +42,31 @@ export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]):
         select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))`
 }
 
+/** A hook that subscribes to an event of an organization. */
+export interface OrganizationSubscriber extends SubscribedHook {
+  /** The repositories that the hook may know, of those that the events show; null: all of them. */
+  repo_ids: number[] | null
+}
+
+/**
+ * The hooks of an organization, of apps that are installed on it, and of the repositories that the events show, which subscribe to one of
+ * the events.
+ */
+export function subscribedInOrganization(org_id: number, wanted: { event: string }[], repo_ids: number[]): Sql {
+  const events = [...new Set(wanted.map(({ event }) => event)), '*']
+  const known = sql`select l.repo_id from installation_repositories l where l.installation_id = i.id and l.repo_id = any(${repo_ids}::bigint[])`
+  return sql`
+    select ${subscribedHookColumns}, null::bigint as installation_id, null::json as repo_ids from hooks h
+    where h.org_id = ${org_id} and h.active and h.deleted_at is null and h.events && ${events}
+    union all
+    select ${subscribedHookColumns}, i.id, case when not i.all_repositories then to_json(array(${known})) end
+    from installations i join hooks h on h.app_id = i.app_id
+    where i.account_id = ${org_id} and i.suspended_at is null and h.active and h.deleted_at is null and h.events && ${events}
+    union all
+    select ${subscribedHookColumns}, null, json_build_array(h.repo_id) from hooks h
+    where h.repo_id = any(${repo_ids}::bigint[]) and h.active and h.deleted_at is null and h.events && ${events}`
+}
+
 export function subscribesTo({ events }: { events: string[] }, event: string) {
   return events.includes(event) || events.includes('*')
 }

@@ -1,4 +1,5 @@
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
+import { renameOrganization } from '#hosting/organizations/organizations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { createOrganization, createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
 import { created, del, group, patch, post, put } from '#http/endpoint.ts'
@@ -86,8 +87,8 @@ export const api = group('Administration', [
       body: NewLogin,
       answers: { 202: Renamed },
     },
-    async ({ db, org, body, wire }) => {
-      const { id, login } = await renameAccount(db, org, body.login)
+    async ({ db, org, viewer, body, wire }) => {
+      const { id, login } = await renameOrganization(db, viewer, org, body.login)
       return { message: `The organization is now ${login}.`, url: `${wire.api}/organizations/${id}` }
     },
   ),

@@ -1,3 +1,4 @@
+import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import { suspend } from '#hosting/people/people.ts'
 import { deleteRepository } from '#hosting/repositories/update.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -22,8 +23,33 @@ export async function deleteUser(db: Database, deleter: Account, user: Account) 
   }
   await db.transaction(async (transaction) => {
     await checkNoLastOwner(transaction, user)
+    await endMemberships(transaction, deleter, user)
     await transaction.query(sql`delete from accounts where id = ${user.id}`)
   })
+}
+
+interface Ended {
+  org_id: number
+  role: 'admin' | 'member'
+  team_ids: number[]
+}
+
+/** Before the account is deleted, because payloads show it. */
+async function endMemberships(db: Transaction, deleter: Account, user: Account) {
+  const ended = await db.rows<Ended>(sql`
+    with left_teams as (
+      delete from team_members m using teams t where t.id = m.team_id and m.user_id = ${user.id} returning t.org_id, t.id
+    ), left_orgs as (
+      delete from memberships where user_id = ${user.id} returning org_id, role
+    )
+    select org_id, role, to_json(array(select id from left_teams t where t.org_id = o.org_id order by id)) as team_ids
+    from left_orgs o order by org_id`)
+  const member_id = user.id
+  // A user is a member of few organizations.
+  for (const { org_id, team_ids, role } of ended) {
+    const teams = team_ids.map((team_id) => ({ act: 'team.member_removed' as const, team_id, member_id }))
+    await publishInOrganization(db, deleter, { id: org_id }, ...teams, { act: 'organization.member_removed', member_id, role })
+  }
 }
 
 /** An organization keeps an owner. The lock makes concurrent removals of owners take turns. */

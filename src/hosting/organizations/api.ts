@@ -151,7 +151,7 @@ export const api = group('Organizations', [
       summary: 'Remove a member',
       answers: { 204: Nothing },
     },
-    ({ db, org, user }) => removeMembership(db, org, user),
+    ({ db, org, user, viewer }) => removeMembership(db, viewer, org, user),
   ),
   get(
     '/orgs/{org}/public_members',
@@ -217,7 +217,8 @@ export const api = group('Organizations', [
       body: Type.Object({ role: Type.Optional(Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] })) }),
       answers: { 200: OrganizationMembership },
     },
-    async ({ db, org, user, body, wire }) => membershipJson(await setMembership(db, org, user, body.role ?? 'member'), wire),
+    async ({ db, org, user, viewer, body, wire }) =>
+      membershipJson(await setMembership(db, viewer, org, user, body.role ?? 'member'), wire),
   ),
   del(
     '/orgs/{org}/memberships/{username}',
@@ -231,7 +232,7 @@ export const api = group('Organizations', [
     },
     ({ db, org, user, viewer }) => {
       if (user.id !== viewer.id) checkOwner(org)
-      return removeMembership(db, org, user)
+      return removeMembership(db, viewer, org, user)
     },
   ),
   get(

@@ -1,3 +1,5 @@
+import { publishInOrganization } from '#activity/publish-in-organization.ts'
+import { renameAccount } from '#hosting/people/people.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { readPathId } from '#http/listener.ts'
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
@@ -86,16 +88,30 @@ export async function findMembership(db: Queryable, org: Account, user: Account)
 }
 
 /** An owner adds users without an invitation, because a self-hosted server may not send e-mail. */
-export async function setMembership(db: Transaction, org: Account, user: Account, role: OrganizationRole): Promise<Membership> {
+export async function setMembership(
+  db: Transaction,
+  adder: { id: number },
+  org: Account,
+  user: Account,
+  role: OrganizationRole,
+): Promise<Membership> {
   if (user.type !== 'User') throw invalid({ resource: 'Membership', code: 'custom', message: 'Only people can be members' })
   const everywhere = sql`select ${user.id}::bigint as user_id, id as repo_id from repositories where owner_id = ${org.id}`
   await changingAccess(db, thisOwner(org), everywhere, async () => {
     if (role === 'member') await checkNotLastOwner(db, org, user)
-    await db.query(sql`
+    const { is_new } = await db.load<{ is_new: boolean }>(sql`
       insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
-      on conflict (org_id, user_id) do update set role = excluded.role`)
+      on conflict (org_id, user_id) do update set role = excluded.role returning xmax = 0 as is_new`)
+    if (is_new) await publishInOrganization(db, adder, org, { act: 'organization.member_added', member_id: user.id, role })
   })
   return { org, user, role }
+}
+
+export async function renameOrganization(db: Transaction, renamer: Account, org: Account, login: string): Promise<Account> {
+  const renamed = await renameAccount(db, org, login)
+  const changes = { login: { from: org.login } }
+  if (renamed.login !== org.login) await publishInOrganization(db, renamer, org, { act: 'organization.renamed', changes })
+  return renamed
 }
 
 /** Locks the membership until the transaction ends, so that a concurrent removal also removes what this transaction adds. */
@@ -121,24 +137,34 @@ export async function setMemberAccess(db: Transaction, org: Account, access: num
 }
 
 /** A user who leaves an organization also leaves its teams, and loses access by name to its repositories. */
-export async function removeMembership(db: Transaction, org: Account, user: Account) {
+export async function removeMembership(db: Transaction, remover: Account, org: Account, user: Account) {
   // Invitations first: accepting one locks it before it locks access.
   await db.query(sql`
     delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
   const watching = sql`
     select user_id, repo_id from subscriptions join repositories r on r.id = repo_id
     where user_id = ${user.id} and r.owner_id = ${org.id}`
-  await changingAccess(db, thisOwner(org), watching, () => endMembership(db, org, user))
+  await changingAccess(db, thisOwner(org), watching, () => endMembership(db, remover, org, user))
 }
 
-async function endMembership(db: Transaction, org: Account, user: Account) {
+async function endMembership(db: Transaction, remover: Account, org: Account, user: Account) {
   await checkNotLastOwner(db, org, user)
-  const { rowCount } = await db.query(sql`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`)
-  if (!rowCount) throw missing()
-  await db.query(sql`
-    delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}`)
-  await db.query(sql`
-    delete from collaborators using repositories r where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id}`)
+  const ended = await db.load<{ member_id: number; role: OrganizationRole }>(sql`
+    delete from memberships where org_id = ${org.id} and user_id = ${user.id} returning user_id as member_id, role`)
+  const teams = await db.rows<{ team_id: number; member_id: number }>(sql`
+    delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}
+    returning team_id, user_id as member_id`)
+  const repos = await db.rows<{ repo_id: number; member_id: number }>(sql`
+    delete from collaborators using repositories r where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id}
+    returning repo_id, user_id as member_id`)
+  await publishInOrganization(
+    db,
+    remover,
+    org,
+    ...repos.map((facts) => ({ act: 'member.removed_with_membership' as const, ...facts })),
+    ...teams.map((facts) => ({ act: 'team.member_removed' as const, ...facts })),
+    { act: 'organization.member_removed', ...ended },
+  )
 }
 
 async function checkNotLastOwner(db: Transaction, org: Account, user: Account) {

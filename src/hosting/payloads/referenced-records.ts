@@ -28,6 +28,8 @@ interface Rows {
   accounts: Person & Pick<Account, 'bio' | 'email'>
   /** Without secret teams. */
   teams: ShownTeam
+  /** With secret teams, for hooks of their organization. */
+  organization_teams: ShownTeam & { access: number }
   releases: Release
   issues: Issue
   comments: Comment
@@ -58,6 +60,8 @@ const kinds = {
   commit_author_id: 'accounts',
   committer_id: 'accounts',
   requested_team_id: 'teams',
+  team_id: 'organization_teams',
+  repo_id: 'repositories',
   release_id: 'releases',
   issue_id: 'issues',
   comment_id: 'comments',
@@ -86,6 +90,8 @@ const loaders: Loaders = {
       select ${shownTeam} as team from teams t join accounts o on o.id = t.org_id where t.id = any(${ids}) and ${isKnownToHooks}`)
     return rows.map(({ team }) => team)
   },
+  organization_teams: (db, ids) =>
+    db.rows(sql`select t.*, o.login as org_login from teams t join accounts o on o.id = t.org_id where t.id = any(${ids})`),
   releases: loadReleases,
   issues: loadIssues,
   comments: loadComments,

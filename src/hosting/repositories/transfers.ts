@@ -1,6 +1,7 @@
 import type { Person } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { endRedirect, type Repository, redirectFrom, writeNamed } from './repositories.ts'
+import { endTeamAccess } from './team-access.ts'
 import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
 
 /** Runs an act that gives a repository to `owner`. Other transactions cannot change access to the repositories of either side meanwhile. */
@@ -17,7 +18,9 @@ export function changingOwner<T>(
 }
 
 /** Moves a locked repository. Its teams, its pending transfer and an invitation of the new owner end. */
-export async function moveRepository(db: Transaction, repo: Repository, owner: Person, name: string) {
+export async function moveRepository(db: Transaction, mover: { id: number }, repo: Repository, owner: Person, name: string) {
+  // Teams are of one organization. They lose access first, because payloads show where the repository was.
+  await endTeamAccess(db, mover, { id: repo.owner_id }, sql`repo_id = ${repo.id}`)
   await redirectFrom(db, repo)
   await writeNamed(
     db,
@@ -27,8 +30,7 @@ export async function moveRepository(db: Transaction, repo: Repository, owner: P
   // A transfer never ends a redirect to another repository, not even if an owner makes it.
   await endRedirect(db, { id: repo.id, owner_id: owner.id }, name, null)
   await db.query(sql`delete from transfers where repo_id = ${repo.id}`)
-  // Teams are of one organization, and nobody collaborates on what is their own.
-  await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
+  // Nobody collaborates on what is their own.
   await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${owner.id}`)
 }

@@ -11,7 +11,6 @@ import { createTeam } from './create.ts'
 import { FullTeam, fullTeamJson, TeamRepository, TeamSchema, teamJson, teamRepositoryJson } from './json.ts'
 import {
   checkMaintainer,
-  deleteTeam,
   findTeamAccess,
   listTeamRepositories,
   listTeams,
@@ -21,8 +20,8 @@ import {
   removeTeamAccess,
   setTeamAccess,
   type Team,
-  updateTeam,
 } from './teams.ts'
+import { deleteTeam, updateTeam } from './update.ts'
 
 const reading = { permission: 'members:read', scopes: ['read:org'] } as const
 const writing = { permission: 'members:write', scopes: ['write:org'] } as const
@@ -99,7 +98,7 @@ export const api = group('Teams', [
     },
     async ({ db, org, team, viewer, body, wire }) => {
       checkMaintainer(org, team)
-      return whole(db, org, await updateTeam(db, viewer.id, org, team, wanted(body)), wire)
+      return whole(db, org, await updateTeam(db, viewer, org, team, wanted(body)), wire)
     },
   ),
   del(
@@ -110,9 +109,9 @@ export const api = group('Teams', [
       summary: 'Delete a team',
       answers: { 204: Nothing },
     },
-    ({ db, org, team }) => {
+    ({ db, org, team, viewer }) => {
       checkMaintainer(org, team)
-      return deleteTeam(db, team)
+      return deleteTeam(db, viewer, team)
     },
   ),
   get(
@@ -151,7 +150,8 @@ export const api = group('Teams', [
       body: Type.Object({ permission: Type.Optional(Type.String({ enum: accessNames })) }),
       answers: { 204: Nothing },
     },
-    ({ db, team, repo, body }) => setTeamAccess(db, team, repo, body.permission ? levelOf(body.permission) : team.access),
+    ({ db, team, repo, viewer, body }) =>
+      setTeamAccess(db, viewer, team, repo, body.permission ? levelOf(body.permission) : team.access),
   ),
   del(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
@@ -161,9 +161,9 @@ export const api = group('Teams', [
       summary: "End a team's access to a repository",
       answers: { 204: Nothing },
     },
-    async ({ db, org, team, repo }) => {
+    async ({ db, org, team, repo, viewer }) => {
       if (team.role !== 'maintainer' && org.role !== 'admin') checkAccess(repo.access, 'admin')
-      await removeTeamAccess(db, team, repo)
+      await removeTeamAccess(db, viewer, team, repo)
     },
   ),
   get(

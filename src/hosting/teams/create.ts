@@ -1,3 +1,4 @@
+import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import type { Organization } from '#hosting/organizations/organizations.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -29,37 +30,50 @@ export async function createTeam(
     .catch(taken)
   await db.query(sql`
     insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
-  await addMaintainers(db, org, row, wanted.maintainers ?? [])
-  await addRepositories(db, org, creator, row, wanted.repo_names ?? [])
+  const maintainers = await addMaintainers(db, org, row, wanted.maintainers ?? [])
+  const repos = await addRepositories(db, org, creator, row, wanted.repo_names ?? [])
+  const members = [{ member_id: creator.id }, ...maintainers]
+  await publishInOrganization(
+    db,
+    creator,
+    org,
+    { act: 'team.created', team_id: row.id },
+    ...members.map((facts) => ({ act: 'team.member_added' as const, team_id: row.id, ...facts })),
+    ...repos.map((facts) => ({ act: 'team.added_to_repository' as const, team_id: row.id, ...facts })),
+  )
   return loadTeam(db, creator.id, org, slug)
 }
 
+/** Returns the members that it added. */
 async function addMaintainers(db: Transaction, org: Organization, team: { id: number }, maintainers: string[]) {
   const logins = [...new Set(maintainers.map((login) => login.toLowerCase()))]
-  if (!logins.length) return
+  if (!logins.length) return []
   // The lock makes a concurrent removal from the organization wait, so that it also removes what is added here.
   const members = await db.rows<{ user_id: number }>(sql`
     select m.user_id from memberships m join accounts a on a.id = m.user_id
     where m.org_id = ${org.id} and lower(a.login) = any(${logins}) for key share of m`)
   if (members.length < logins.length) throw notFound('maintainers', 'must be members of the organization')
-  await db.query(sql`
+  return db.rows<{ member_id: number }>(sql`
     insert into team_members (team_id, user_id, role, created_at)
     select ${team.id}, unnest(${members.map(({ user_id }) => user_id)}::bigint[]), 'maintainer', ${db.now}::timestamptz
-    on conflict do nothing`)
+    on conflict do nothing returning user_id as member_id`)
 }
 
+/** Returns the repositories that it added. */
 async function addRepositories(db: Transaction, org: Organization, creator: Account, team: { id: number }, names: string[]) {
   const wanted = [...new Set(names.map((name) => name.toLowerCase()))]
-  if (!wanted.length) return
+  if (!wanted.length) return []
   const found = sql`repositories r where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${wanted})
     and lower(r.name) = any(${wanted.map((name) => name.slice(name.indexOf('/') + 1))}) and access_of(${creator.id}, r) = 5`
   const pairs = sql`
     select m.user_id, f.id as repo_id from team_members m, (select r.id from ${found}) f where m.team_id = ${team.id}`
-  await changingAccess(db, thisOwner(org), pairs, async () => {
-    const { rowCount } = await db.query(sql`
+  return changingAccess(db, thisOwner(org), pairs, async () => {
+    const added = await db.rows<{ repo_id: number; access: number }>(sql`
       insert into team_repositories (team_id, repo_id, access)
-      select ${team.id}, r.id, (select access from teams where id = ${team.id}) from ${found}`)
-    if (rowCount !== wanted.length) throw notFound('repo_names', 'must be repositories of the organization that you administer')
+      select ${team.id}, r.id, (select access from teams where id = ${team.id}) from ${found} returning repo_id, access`)
+    if (added.length !== wanted.length)
+      throw notFound('repo_names', 'must be repositories of the organization that you administer')
+    return added
   })
 }
 

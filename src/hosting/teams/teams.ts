@@ -1,7 +1,10 @@
+import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import { lockMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { endTeamAccess } from '#hosting/repositories/team-access.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { readPathId } from '#http/listener.ts'
+import { permissionsOf } from '#identity/access.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
@@ -101,27 +104,6 @@ export interface NewTeam {
   access?: number
 }
 
-export async function updateTeam(db: Transaction, viewer_id: number, org: Organization, team: Team, changes: Partial<NewTeam>) {
-  const held = await db.first<NewTeam>(sql`
-    select name, description, privacy, access from teams where id = ${team.id} for no key update`)
-  const next = { ...team, ...held, ...changes }
-  const slug = checkSlug(next.name)
-  await db
-    .load<{ id: number }>(sql`
-    update teams set name = ${next.name.trim()}, slug = ${slug}, description = ${next.description}, privacy = ${next.privacy},
-      access = ${next.access}, updated_at = ${db.now}
-    where id = ${team.id} returning id`)
-    .catch(taken)
-  return loadTeam(db, viewer_id, org, slug)
-}
-
-export async function deleteTeam(db: Transaction, team: Team) {
-  const watching = sql`
-    select user_id, repo_id from team_members m join team_repositories t using (team_id) join subscriptions using (user_id, repo_id)
-    where team_id = ${team.id}`
-  await changingAccess(db, thisOwner({ id: team.org_id }), watching, () => db.query(sql`delete from teams where id = ${team.id}`))
-}
-
 const message = 'name is already taken in this organization'
 export const taken = ifDuplicate(() => invalid({ resource: 'Team', code: 'already_exists', field: 'name', message }))
 
@@ -156,29 +138,33 @@ export async function findTeamRole(db: Queryable, team: Team, user: Account): Pr
 }
 
 /** A user who joins a team joins its organization. Only an owner may add a user who is not a member. */
-export async function setTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
-  await changingAccess(db, thisOwner(org), reachOf(team, user), () => writeTeamRole(db, org, team, user, role))
+export async function setTeamRole(db: Transaction, adder: Account, org: Organization, team: Team, user: Account, role: TeamRole) {
+  await changingAccess(db, thisOwner(org), reachOf(team, user), () => writeTeamRole(db, adder, org, team, user, role))
 }
 
 /** Pairs of the user and each repository of the team. */
 const reachOf = (team: Team, user: Account) => sql`
   select ${user.id}::bigint as user_id, repo_id from team_repositories where team_id = ${team.id}`
 
-async function writeTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
+async function writeTeamRole(db: Transaction, adder: Account, org: Organization, team: Team, user: Account, role: TeamRole) {
   if (!(await lockMembership(db, org, user))) {
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
-    await setMembership(db, org, user, 'member')
+    await setMembership(db, adder, org, user, 'member')
   }
-  await db.query(sql`
+  const { is_new } = await db.load<{ is_new: boolean }>(sql`
     insert into team_members (team_id, user_id, role, created_at) values (${team.id}, ${user.id}, ${role}, ${db.now})
-    on conflict (team_id, user_id) do update set role = excluded.role`)
+    on conflict (team_id, user_id) do update set role = excluded.role returning xmax = 0 as is_new`)
+  const facts = { team_id: team.id, member_id: user.id }
+  if (is_new) await publishInOrganization(db, adder, org, { act: 'team.member_added', ...facts })
 }
 
-export async function removeFromTeam(db: Transaction, team: Team, user: Account) {
+export async function removeFromTeam(db: Transaction, remover: Account, team: Team, user: Account) {
   const { rowCount } = await changingAccess(db, thisOwner({ id: team.org_id }), reachOf(team, user), () =>
     db.query(sql`delete from team_members where team_id = ${team.id} and user_id = ${user.id}`),
   )
   if (!rowCount) throw missing()
+  const facts = { team_id: team.id, member_id: user.id }
+  await publishInOrganization(db, remover, { id: team.org_id }, { act: 'team.member_removed', ...facts })
 }
 
 /** Repositories of a team that the viewer may see, with the team's access. */
@@ -205,22 +191,31 @@ export async function findTeamAccess(db: Queryable, team: Team, repo: Repository
   return row?.access
 }
 
-export async function setTeamAccess(db: Transaction, team: Team, repo: Repository, access: number) {
+export async function setTeamAccess(db: Transaction, giver: Account, team: Team, repo: Repository, access: number) {
   if (repo.owner_id !== team.org_id) {
     throw invalid({ resource: 'TeamRepository', code: 'custom', message: `${team.org_login} does not own this repository` })
   }
-  await changingAccess(db, thisOwner({ id: team.org_id }), membersAt(team, repo), () =>
-    db.query(sql`
+  const org = { id: team.org_id }
+  const facts = { team_id: team.id, repo_id: repo.id, access }
+  await changingAccess(db, thisOwner(org), membersAt(team, repo), async () => {
+    const before = await findTeamAccess(db, team, repo)
+    await db.query(sql`
       insert into team_repositories (team_id, repo_id, access) values (${team.id}, ${repo.id}, ${access})
-      on conflict (team_id, repo_id) do update set access = excluded.access`),
-  )
+      on conflict (team_id, repo_id) do update set access = excluded.access`)
+    if (before === undefined) await publishInOrganization(db, giver, org, { act: 'team.added_to_repository', ...facts })
+    else if (before !== access) {
+      const { admin, push, pull } = permissionsOf(before)
+      const changes = { repository: { permissions: { from: { admin, pull, push } } } }
+      await publishInOrganization(db, giver, org, { act: 'team.access_edited', ...facts, changes })
+    }
+  })
 }
 
 const membersAt = (team: Team, repo: Repository) => sql`
   select user_id, ${repo.id}::bigint as repo_id from team_members where team_id = ${team.id}`
 
-export async function removeTeamAccess(db: Transaction, team: Team, repo: Repository) {
+export async function removeTeamAccess(db: Transaction, remover: Account, team: Team, repo: Repository) {
   await changingAccess(db, thisOwner({ id: team.org_id }), membersAt(team, repo), () =>
-    db.query(sql`delete from team_repositories where team_id = ${team.id} and repo_id = ${repo.id}`),
+    endTeamAccess(db, remover, { id: team.org_id }, sql`team_id = ${team.id} and repo_id = ${repo.id}`),
   )
 }

@@ -64,7 +64,7 @@ async function give(db: Transaction, viewer: Viewer, giver: Account, repo: Repos
   await changingOwner(db, repo, owner, async () => {
     const held = await lockAsAdmin(db, viewer, repo)
     if (!(await mayCreateIn(db, owner, giver))) throw missing()
-    await moveRepository(db, held, owner, name ?? held.name)
+    await moveRepository(db, giver, held, owner, name ?? held.name)
     await keepFormerOwner(db, held)
     await dropKeysOfFormerAdmins(db, held)
     await publish(db, giver, held, { act: 'repo.transferred', former_owner_id: held.owner_id })
@@ -149,7 +149,7 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
     const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
     if (!rowCount) throw missing()
     const name = wanted.new_name === undefined ? (new_name ?? repo.name) : checkName(wanted.new_name)
-    await moveRepository(db, repo, owner, name)
+    await moveRepository(db, accepter, repo, owner, name)
     const gone = await dropAttached(db, repo, wanted.keep_collaborators ?? false)
     if (wanted.keep_former_owner) await keepFormerOwner(db, repo)
     await publish(db, accepter, repo, { act: 'repo.transferred', former_owner_id: repo.owner_id })

@@ -1,12 +1,20 @@
-import { type WebhookName, webhookNames } from '#activity/acts.ts'
+import {
+  isRepositoryEvent,
+  type OrganizationWebhookName,
+  organizationWebhookNames,
+  type WebhookName,
+  webhookNames,
+} from '#activity/acts.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { HookTarget } from './hook-target.ts'
 
 /** `ping` and `meta` are about a hook itself and do not follow from an act. */
-export type EmittedEvent = WebhookName | 'meta' | 'ping'
+export type EmittedEvent = WebhookName | OrganizationWebhookName | 'meta' | 'ping'
 
-const emittedEvents: EmittedEvent[] = [...webhookNames, 'meta', 'ping']
+const emittedEvents: EmittedEvent[] = [
+  ...new Set([...webhookNames, ...organizationWebhookNames.filter(isRepositoryEvent), 'meta' as const, 'ping' as const]),
+]
 
 /** Events that clients may subscribe to, although Belfry never sends them. */
 const acceptedEvents =
@@ -14,14 +22,17 @@ const acceptedEvents =
   dependabot_alert discussion discussion_comment dismissal_request_code_scanning dismissal_request_secret_scanning
   exemption_request_push_ruleset gollum issue_dependencies package page_build project project_card project_column
   pull_request_review_thread registry_package repository_advisory repository_ruleset repository_vulnerability_alert
-  secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis sub_issues team_add workflow_job
+  secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis sub_issues workflow_job
   workflow_run`.split(/\s+/)
 
-/** Events of an organization itself. Belfry never sends them either. */
-const organizationEvents =
-  `custom_property membership org_block organization personal_access_token_request projects_v2 projects_v2_item
-  projects_v2_status_update team`.split(/\s+/)
+/** Events of an organization itself that Belfry never sends. */
+const acceptedOrganizationEvents =
+  `custom_property org_block personal_access_token_request projects_v2 projects_v2_item projects_v2_status_update`.split(/\s+/)
 
+const organizationEvents = [
+  ...organizationWebhookNames.filter((event) => !isRepositoryEvent(event)),
+  ...acceptedOrganizationEvents,
+]
 const repositoryEvents = [...emittedEvents, ...acceptedEvents]
 const allowedEvents: Record<HookTarget['type'], readonly string[]> = {
   repository: repositoryEvents,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { webhookNames } from '#activity/acts.ts'
+import { organizationWebhookNames, webhookNames } from '#activity/acts.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { settle } from '#test/hook-history.ts'
@@ -169,7 +169,13 @@ test('every event that Belfry sends can be selected, and other events of a hook 
   const ada = await signedIn(forge, 'ada')
   const boxes = async (path: string) =>
     [...(await ada.get(path)).text.matchAll(/name="events" value="(\w+)"/g)].map(([, name]) => name)
-  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), [...webhookNames, 'meta'].toSorted())
+  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), [...webhookNames, 'meta', 'team_add'].toSorted())
+  await forge.organization('works', forge.ada)
+  const offered = new Set(await boxes('/organizations/works/settings/hooks/new'))
+  assert.deepEqual(
+    organizationWebhookNames.filter((name) => !offered.has(name)),
+    [],
+  )
   const { id } = await hookOn(forge.ada, 'repos/ada/engine', 'push', 'check_run')
   assert.ok((await boxes(`${repository}/${id}/edit`)).includes('check_run'))
   assert.match(

@@ -29,6 +29,7 @@ import { note } from '#web/settings.ts'
 import { createHook, hookDepsOf } from './create.ts'
 import { deleteHook } from './delete.ts'
 import { pingHook } from './hook-events.ts'
+import type { HookTarget } from './hook-target.ts'
 import { type Hook, listHooks, loadHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
 import { resumeHook } from './throttling.ts'
@@ -66,7 +67,7 @@ function newPage(visit: SignedIn, found: TargetVisit, filled: HookFormValues = b
   return targetPage(
     found,
     title,
-    html`${intro}${hookForm(visit, `${found.path}/new`, { filled, hook: null, wrong, button: title })}`,
+    html`${intro}${hookForm(visit, found.target.type, `${found.path}/new`, { filled, hook: null, wrong, button: title })}`,
     wrong && 422,
   )
 }
@@ -78,8 +79,8 @@ interface Shown {
   button: string
 }
 
-function hookForm(visit: SignedIn, path: string, { filled, hook, wrong = {}, button }: Shown): Html {
-  const body = html`${hookFields(filled, hook, visit.db.now, wrong)}<p class="buttons"><button class="primary">${button}</button></p>`
+function hookForm(visit: SignedIn, target: HookTarget['type'], path: string, { filled, hook, wrong = {}, button }: Shown): Html {
+  const body = html`${hookFields(target, filled, hook, visit.db.now, wrong)}<p class="buttons"><button class="primary">${button}</button></p>`
   return form(visit, path, body, { class: 'form hook-form' })
 }
 
@@ -104,7 +105,7 @@ function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: HookForm
   const saved = !sent && visit.query.get('done') === 'saved' ? 'Saved.' : undefined
   const shown = { filled: sent?.filled ?? valuesFromHook(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
   const paused = pausedNote(hook)
-  const body = html`${note(saved)}${paused}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
+  const body = html`${note(saved)}${paused}${hookForm(visit, visited.target.type, `${hookPath(visited)}/edit`, shown)}
 <section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and pending deliveries are dropped.</p>
 <p><a class="button danger" href="${hookPath(visited)}/delete">Delete webhook</a></p></section>`
   return hookPage(visited, '/edit', 'Settings', body, sent && 422)

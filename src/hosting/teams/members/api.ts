@@ -31,7 +31,7 @@ interface Leaving {
 
 function leaveTeam({ db, org, team, user, viewer }: Leaving) {
   if (user.id !== viewer.id) checkMaintainer(org, team)
-  return removeFromTeam(db, team, user)
+  return removeFromTeam(db, viewer, team, user)
 }
 
 export const api = group('Team members', [
@@ -67,9 +67,9 @@ export const api = group('Team members', [
       summary: 'Add a user to a team; a member keeps their role',
       answers: { 204: Nothing },
     },
-    async ({ db, org, team, user }) => {
+    async ({ db, org, team, user, viewer }) => {
       checkMaintainer(org, team)
-      if (!(await findTeamRole(db, team, user))) await setTeamRole(db, org, team, user, 'member')
+      if (!(await findTeamRole(db, team, user))) await setTeamRole(db, viewer, org, team, user, 'member')
     },
   ),
   del(
@@ -105,10 +105,10 @@ export const api = group('Team members', [
       body: Type.Object({ role: Type.Optional(Type.Unsafe<TeamRole>({ type: 'string', enum: ['member', 'maintainer'] })) }),
       answers: { 200: TeamMembership },
     },
-    async ({ db, org, team, user, body, wire }) => {
+    async ({ db, org, team, user, viewer, body, wire }) => {
       checkMaintainer(org, team)
       const role = body.role ?? 'member'
-      await setTeamRole(db, org, team, user, role)
+      await setTeamRole(db, viewer, org, team, user, role)
       return teamMembershipJson(team, user, role, wire)
     },
   ),

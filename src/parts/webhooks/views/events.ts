@@ -1,4 +1,5 @@
 import type { EmittedEvent } from '#parts/webhooks/events.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import { choice } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 
@@ -36,9 +37,18 @@ const groups = {
     watch: 'A user stars the repository (the older event).',
     deploy_key: 'A deploy key is added or deleted.',
     member: 'A collaborator is added or removed, or gets another permission.',
+    team_add: 'A team gets access to the repository.',
     public: 'A private repository is made public.',
     repository: 'The repository is created, renamed, edited, archived, transferred or deleted.',
     meta: 'This webhook itself is deleted.',
+  },
+}
+/** Only hooks of organizations get these. */
+const organizationGroup = {
+  Organization: {
+    organization: 'A member is added or removed, or the organization is renamed.',
+    team: 'A team is created, edited or deleted, or its access to a repository changes.',
+    membership: 'A user is added to a team or removed from it.',
   },
 }
 const words: Record<string, string> = {
@@ -46,6 +56,7 @@ const words: Record<string, string> = {
   ...groups.Issues,
   ...groups['Pull requests'],
   ...groups.Repository,
+  ...organizationGroup.Organization,
 } satisfies Record<Exclude<EmittedEvent, 'ping'>, string>
 
 export const picks = { push: 'Just the push event', all: 'Send me everything', some: 'Let me select individual events' } as const
@@ -57,14 +68,19 @@ export function pickOf(events: string[]): Pick {
 }
 
 /** CSS alone hides the checkboxes until they are needed, so that they work without scripts. */
-export function eventPicker(pick: Pick, chosen: string[], error: string | undefined): Html {
+export function eventPicker(
+  target: HookTarget['type'],
+  { pick, events: chosen }: { pick: Pick; events: string[] },
+  error: string | undefined,
+): Html {
   const ways = Object.entries(picks).map(([value, title]) =>
     choice({ name: 'pick', value, type: 'radio', chosen: value === pick }, title),
   )
   const others = chosen.filter((name) => name !== '*' && !Object.hasOwn(words, name))
+  const offered = target === 'organization' ? { ...groups, ...organizationGroup } : groups
   return html`<fieldset class="picker"${error && html` aria-invalid="true" aria-describedby="events-error"`}><legend>Which events should trigger this webhook?</legend>
 ${error && html`<p class="field-error" id="events-error">${error}</p>`}${ways}
-<div class="event-groups">${Object.entries(groups).map(([title, events]) => group(title, Object.keys(events), chosen))}${others.length > 0 && group('Others', others, chosen)}</div></fieldset>`
+<div class="event-groups">${Object.entries(offered).map(([title, events]) => group(title, Object.keys(events), chosen))}${others.length > 0 && group('Others', others, chosen)}</div></fieldset>`
 }
 
 function group(title: string, events: string[], chosen: string[]): Html {

@@ -1,4 +1,5 @@
 import { wrong } from '#parts/webhooks/config.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { choice, field, sentence, typed } from '#web/fields.ts'
@@ -113,7 +114,13 @@ const fieldIn = (message = '') => (/\bevents?\b/.test(message) ? 'events' : '')
 const inWords = (message: string | undefined, field: string) =>
   message?.replace(/^url is not supported because /, '').replace(field ? new RegExp(`^${field} `) : /^$/, 'this ')
 
-export function hookFields(filled: HookFormValues, hook: Hook | null, now: Date, wrong: FieldErrors): Html {
+export function hookFields(
+  target: HookTarget['type'],
+  filled: HookFormValues,
+  hook: Hook | null,
+  now: Date,
+  wrong: FieldErrors,
+): Html {
   const count = Object.keys(wrong).length
   return html`${count > 0 && html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'One field is not valid. See below.' : `${count} fields are not valid. See below.`)}</p>`}
 ${field({ label: 'Payload URL', name: 'url', type: 'url', value: filled.url, required: true, longest: longest.url, error: wrong.url, hint: 'An http or https address, or belfry:listen to receive deliveries with the command “belfry listen” on your machine.' })}
@@ -123,7 +130,7 @@ ${secretFields(filled, hook, now, wrong)}
 <fieldset><legend>SSL verification</legend>${wrongWith('insecure_ssl', wrong)}
 ${choice({ name: 'insecure_ssl', value: '0', type: 'radio', chosen: !filled.insecure_ssl }, "Check the receiver's certificate")}
 ${choice({ name: 'insecure_ssl', value: '1', type: 'radio', chosen: filled.insecure_ssl }, explained('Do not check it', 'Anyone on the network path could read the deliveries.'))}</fieldset>
-${eventPicker(filled.pick, filled.events, wrong.events)}
+${eventPicker(target, filled, wrong.events)}
 <fieldset><legend>Status</legend>${wrongWith('active', wrong)}
 ${choice({ name: 'active', value: '1', chosen: filled.active }, explained('Active', 'Requests are sent when an event happens.'))}</fieldset>`
 }
