@@ -242,9 +242,11 @@ test("a replay for an organization's hook covers all its repositories in order",
     ['a', 'b', 'c', 'd'].map((title) => [title, 'acme']),
   )
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
+  const members = await replay(path, { events: ['organization'] })
+  assert.equal((await finish(members.url, members.id)).told, 0, 'the log has events of repositories only')
   assert.equal((await ben.post(path, { since: ago(day) })).status, 404)
   assert.equal((await (await forge.tokenFor('ada', ['repo'])).get(path)).status, 403)
   const [octokit] = octokitsOf(forge, ada)
   const { data } = await octokit.request('GET /orgs/{org}/hooks/{hook_id}/replays', { org: 'acme', hook_id: hook.id })
-  assert.equal(data[0].url, made.url)
+  assert.deepEqual(pick(data, 'url'), [members.url, made.url])
 })
