@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkContracts } from '#test/contracts.ts'
 import { engine } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf, pick } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
 import { openWithTopic } from '#test/pulls.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkVisits } from '#test/contract.ts'
 import { engine, fineGrained } from '#test/conversations.ts'
+import { checkVisits } from '#test/documented.ts'
 import { errorsOf, expect, injecting, linesOf } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'

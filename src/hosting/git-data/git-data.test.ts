@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { checkContracts } from '#test/contracts.ts'
 import { engine, repo } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 

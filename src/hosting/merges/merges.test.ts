@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkContracts } from '#test/contracts.ts'
 import { engine } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf, type Person } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 

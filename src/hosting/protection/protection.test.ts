@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkVisits } from '#test/contract.ts'
 import { engine, join } from '#test/conversations.ts'
+import { checkVisits } from '#test/documented.ts'
 import { errorsOf, expect, injecting, linesOf, type Person } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
-import { checkContracts } from '#test/contracts.ts'
 import { engine } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf, pick } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { lfsRoot } from '#git/lfs-store.ts'
 import { sweepStore } from '#hosting/lfs/sweep.ts'
 import { sql } from '#platform/database.ts'
-import { checkContracts } from '#test/contracts.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf, openForge, type Person } from '#test/forge.ts'
 
 const engine = '/repos/ada/engine'
