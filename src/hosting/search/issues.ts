@@ -148,13 +148,14 @@ export async function searchIssues(
   const seen = sql`${visible(viewer)} ${conditionsOf(within, table)}`
   const by_id = !sorted || sort === 'created'
   const source = text === '' ? sql`issues i` : sql`texts t join issues i on i.id = t.issue_id`
-  // Words alone need nothing of the issues. Without words, the newest thousand by id are found sooner than all others are counted.
+  // The viewer may see all issues of `texts`, and words alone need nothing else of them. Without words, the newest thousand by id are found
+  // sooner than all others are counted.
   const matched =
     text !== '' && by_id && !conditions.length
       ? sql`matched as (select issue_id as id, issue_id as key from texts)`
       : sql`matched as ${text === '' && by_id ? sql`not materialized` : sql`materialized`} (
           select i.id, ${sorted ? sorts[sort] : sql`i.id`} as key from ${source} join repositories r on r.id = i.repo_id
-          where ${open(sql`i.id`)} and ${seen} ${conditionsOf(conditions, table)})`
+          where ${text === '' ? sql`${open(sql`i.id`)} and ${seen}` : sql`true`} ${conditionsOf(conditions, table)})`
   const found = await db.first<{ total: number; matches: number; page: { id: number; score: number }[] | null }>(sql`
     with texts as materialized (${text === '' ? sql`select where false` : textsWith(text, fieldsOf(qualifiers), seen)}),
     ${matched},
