@@ -98,7 +98,7 @@ test('the address of a private archive works without credentials, for a while an
 test('a client that leaves ends the git of its archive or file, and frees its slot', async () => {
   await using opened = await openEngine()
   const { work, ada, forge } = opened
-  await work.commit('Large', { 'large.bin': randomBytes(24 << 20) })
+  await work.commit('Large', { 'large.bin': randomBytes(12 << 20) })
   await work.push()
   const { storage } = forge.belfry
   const raw = ada.with({ accept: 'application/vnd.github.raw' })

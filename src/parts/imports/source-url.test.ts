@@ -99,7 +99,7 @@ test('addresses are stored in normal form', async () => {
 
 const bodies: [method: 'put' | 'patch', at: string, body: Record<string, unknown> | string, status: number][] = [
   ['put', '', '', 422],
-  ['put', '', 'null', 400],
+  ['put', '', 'null', 422],
   ['put', '', '[]', 400],
   ['put', '', '{"vcs_url":', 400],
   ['put', '', {}, 422],
@@ -121,7 +121,6 @@ const bodies: [method: 'put' | 'patch', at: string, body: Record<string, unknown
   ['put', '', { vcs_url, tfvc_project: 'a\\b' }, 422],
   ['put', '', { vcs_url, svn_ignore: 'true' }, 422],
   ['put', '', { vcs_url, svn_ignore: null }, 422],
-  ['patch', '', 'null', 400],
   ['patch', '', '{"vcs"}', 400],
   ['patch', '', { vcs: 'svn' }, 422],
   ['patch', '', { vcs_username: {} }, 422],
