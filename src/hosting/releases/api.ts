@@ -2,6 +2,7 @@ import { created, del, get, group, listOf, paged, patch, post } from '#http/endp
 import { Nothing, NullableString } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import { ReleaseSchema, releaseJson } from './json.ts'
+import { generateNotes } from './notes.ts'
 import {
   createRelease,
   deleteRelease,
@@ -52,12 +53,41 @@ export const api = group('Releases', [
       refuses: ['conflict'],
       ...writing,
       summary: 'Publish a release, or create a draft; a missing tag is created',
-      body: Type.Object({ tag_name: TagName, ...Type.Partial(Type.Object(options)).properties }),
+      body: Type.Object({
+        tag_name: TagName,
+        ...Type.Partial(Type.Object({ ...options, generate_release_notes: Type.Boolean() })).properties,
+      }),
       own_transaction: true,
       answers: { 201: ReleaseSchema },
     },
-    async ({ db, storage, repo, viewer, body, wire }) =>
-      created(releaseJson(await createRelease(db, storage, repo, viewer, withTarget(body)), repo, wire)),
+    async ({ db, storage, repo, viewer, body: { generate_release_notes, ...given }, wire }) => {
+      const wanted = withTarget(given)
+      const notes = generate_release_notes && (await generateNotes(db, storage, repo, wire.web, wanted))
+      const text = notes && { name: wanted.name ?? notes.name, body: [wanted.body, notes.body].filter(Boolean).join('\n\n') }
+      return created(releaseJson(await createRelease(db, storage, repo, viewer, { ...wanted, ...text }), repo, wire))
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/releases/generate-notes',
+    {
+      operation: 'repos/generate-release-notes',
+      ...writing,
+      summary: 'Write the name and the text of a release: what was merged since the previous one. Nothing is stored',
+      body: Type.Object({
+        tag_name: TagName,
+        ...Type.Partial(
+          Type.Object({
+            target_commitish: options.target_commitish,
+            previous_tag_name: Type.String({ maxLength: 255 }),
+            // Accepted because clients send it. There is no such file here.
+            configuration_file_path: Type.String(),
+          }),
+        ).properties,
+      }),
+      own_transaction: true,
+      answers: { 200: Type.Object({ name: Type.String(), body: Type.String() }, { title: 'ReleaseNotes' }) },
+    },
+    ({ db, storage, repo, body, wire }) => generateNotes(db, storage, repo, wire.web, body),
   ),
   get(
     '/repos/{owner}/{repo}/releases/latest',
