@@ -15,6 +15,8 @@ export interface Version {
   last_modified: Date
   /** Found by this request, so no client has it yet. */
   found: boolean
+  /** `last_modified` as it is sent. Writing and reading it again for each poll takes a tenth of a 304. */
+  text?: string
 }
 
 /** For data that changes at most once a second. */
@@ -26,8 +28,11 @@ export function versionOf(changed_at: Date): Version {
  * The date to send. HTTP dates are whole seconds, and no date may be in the future: when two versions were found within one second, the
  * date of the later one is the next second. Until then the second before that date is sent, which gets an answer and never a 304.
  */
-export function lastModifiedOf({ last_modified }: Version, now: Date) {
-  return new Date(last_modified.getTime() - (last_modified > now ? 1000 : 0)).toUTCString()
+export function lastModifiedOf(version: Version, now: Date) {
+  const { last_modified } = version
+  if (last_modified > now) return new Date(last_modified.getTime() - 1000).toUTCString()
+  version.text ??= last_modified.toUTCString()
+  return version.text
 }
 
 interface Asked {
@@ -47,6 +52,7 @@ export function isFresh({ 'if-none-match': tags }: Asked, etag: string | undefin
  */
 export function isUnchanged({ 'if-none-match': tags, 'if-modified-since': since }: Asked, version: Version) {
   if (tags !== undefined || since === undefined || version.found) return false
+  if (since === version.text) return true
   const date = Date.parse(since)
   return date === version.last_modified.getTime() || date > second(version.changed_at) * 1000
 }
