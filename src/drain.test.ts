@@ -13,7 +13,7 @@ test('a stream that never falls silent does not hold up the end, and logs no err
   const app = fastify()
   let looks = 0
   app.get('/stream', async (_, reply) => {
-    const step = { news: [{ id: null, data: 'news' }], place: null }
+    const step = { news: [{ id: null, data: 'news' }], bookmark: null }
     const look = async () => {
       looks++
       // What the database says while it stops too.

@@ -13,10 +13,10 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
     lines.push(['Role', 'worker only: this process runs background jobs and answers no requests'])
   }
   lines.push(['Data', settings.BELFRY_DATA], ['Database', databaseOf(postgres)])
-  if (postgres?.place.moved.database) {
-    lines.push(['', `(PostgreSQL runs as "${postgres.place.account?.name}", which has no access to the data folder)`])
+  if (postgres?.location.moved.database) {
+    lines.push(['', `(PostgreSQL runs as "${postgres.location.account?.name}", which has no access to the data folder)`])
   }
-  if (postgres?.place.moved.programs) lines.push(['PostgreSQL', `programs copied to ${postgres.place.binaries}`])
+  if (postgres?.location.moved.programs) lines.push(['PostgreSQL', `programs copied to ${postgres.location.binaries}`])
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
   if (demo !== undefined) parts.push(...describeDemo(demo, addresses.web))
@@ -24,7 +24,7 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
 }
 
 function databaseOf(postgres: Running['postgres']) {
-  return postgres ? `embedded PostgreSQL in ${postgres.place.cluster}` : 'the PostgreSQL server in DATABASE_URL'
+  return postgres ? `embedded PostgreSQL in ${postgres.location.cluster}` : 'the PostgreSQL server in DATABASE_URL'
 }
 
 function welcome({ login, password, token }: NonNullable<Running['first_admin']>, web: string) {

@@ -14,10 +14,10 @@ export async function publish(db: Transaction, actor: { id: number }, repo: { id
   // Of an edit that also closes or reopens, timelines and inboxes show that first, the history and webhooks last.
   const stateFirst = published.toSorted((one, other) => Number('state_reason' in other) - Number('state_reason' in one))
   const call = await callOf(db, actor, repo, stateFirst, published)
-  const [hooks] = await Promise.all([
-    call ? db.rows<SubscribedHook>(sql`select ${subscribedHookColumns}, ${installationColumn(repo.id)} from ${call} h`) : [],
-    recordHistory(db, actor, repo, published),
-  ])
+  const hooks = call
+    ? await db.rows<SubscribedHook>(sql`select ${subscribedHookColumns}, ${installationColumn(repo.id)} from ${call} h`)
+    : []
+  await recordHistory(db, actor, repo, published)
   await deliver(db, actor, repo, hooks, published)
 }
 

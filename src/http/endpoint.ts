@@ -67,7 +67,7 @@ export interface Declaration {
    * Clients that accept `text/event-stream` get new entries of the list as events. The id of an event is the entry's id or, if an entry
    * may appear again, the position of the stream.
    */
-  followed?: 'by id' | 'by place'
+  followed?: 'by id' | 'by bookmark'
   /** Always responds with a stream. The handler returns the events after `following`. */
   streamed?: true
   /** The handler opens its transaction itself, after slow work, or writes with one statement. */
@@ -142,7 +142,7 @@ export interface BaseContext {
   page: Page
   /** The caller's rate limit, if there is one. */
   allowance: Allowance | null
-  /** For a stream: what the client has seen last, or the place the last answer gave; null to begin with. */
+  /** For a stream: what the client has seen last, or the bookmark the last answer gave; null to begin with. */
   following: string | null | undefined
   revalidate: Revalidate
   /** Caches data that is read far more often than it changes, see ReadCache. */
@@ -183,13 +183,13 @@ export class Answer<Body> {
   readonly cursors: Cursors | undefined
   readonly changed_at: Date | undefined
   /** Where a stream continues from. */
-  readonly place: string | undefined
+  readonly bookmark: string | undefined
   /** What a polled response depends on, if it is known: the response is right until one of them changes. */
   readonly topics: readonly Topic[] | undefined
 
   constructor(
     body: Body,
-    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'place' | 'topics'>>,
+    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'bookmark' | 'topics'>>,
   ) {
     this.body = body
     this.status = more.status
@@ -197,7 +197,7 @@ export class Answer<Body> {
     this.total = more.total
     this.cursors = more.cursors
     this.changed_at = more.changed_at
-    this.place = more.place
+    this.bookmark = more.bookmark
     this.topics = more.topics
   }
 }

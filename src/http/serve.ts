@@ -177,12 +177,12 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
     const { context } = await openContext(resources, endpoint, request, reply)
     const found = await handler({ ...context, following })
     if (!(found instanceof Answer)) return found
-    const { body, place = null, topics } = found
+    const { body, bookmark = null, topics } = found
     const last = body.at(-1)
-    const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? place : null)
+    const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? bookmark : null)
     return {
       news: body.map((one) => ({ id: idOf(one), data: one })),
-      place,
+      bookmark,
       topics: topics && [...topics, ...callerTopics(request)],
     }
   }
@@ -199,10 +199,10 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
     user_id: request.call.caller.user?.id ?? null,
     ip: request.ip,
     last,
-    look: async (place) => {
+    look: async (bookmark) => {
       if (begun) await resources.reauthorize(request)
       begun = true
-      return look(place)
+      return look(bookmark)
     },
     closing: resources.closing,
   })

@@ -40,8 +40,8 @@ export class Hubs {
     return this.#hubs.get(key)
   }
 
-  open(key: string, place: string | null, pause: number): Hub {
-    const hub: Hub = new Hub(this, place, pause, () => this.#close(key, hub))
+  open(key: string, bookmark: string | null, pause: number): Hub {
+    const hub: Hub = new Hub(this, bookmark, pause, () => this.#close(key, hub))
     this.#hubs.set(key, hub)
     // All at once, so that their checks share a statement.
     this.#round ??= setInterval(() => {
@@ -64,11 +64,11 @@ export class Hubs {
   }
 
   /** Looks when one of the `mostLooks` places is free. */
-  async look(look: Look, place: string | null) {
+  async look(look: Look, bookmark: string | null) {
     if (this.#looking >= mostLooks) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#looking++
     try {
-      return await look(place)
+      return await look(bookmark)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -84,7 +84,7 @@ export class Hub {
   readonly #close: () => unknown
   readonly #bell = new Bell()
   readonly #readers = new Set<StreamReader>()
-  #place: string | null
+  #bookmark: string | null
   #advancing: Promise<boolean> | undefined
   #topics: readonly Topic[] | undefined
   /** The state of the database in which the topics were last checked. */
@@ -98,16 +98,16 @@ export class Hub {
   #away = false
   #running = false
 
-  constructor(hubs: Hubs, place: string | null, pause: number, close: () => unknown) {
+  constructor(hubs: Hubs, bookmark: string | null, pause: number, close: () => unknown) {
     this.#hubs = hubs
-    this.#place = place
+    this.#bookmark = bookmark
     this.#pause = pause
     this.#close = close
   }
 
   /** The position up to which all of its readers have been sent events. */
-  get place() {
-    return this.#place
+  get bookmark() {
+    return this.#bookmark
   }
 
   /** From now on the reader gets what the hub finds. */
@@ -141,8 +141,8 @@ export class Hub {
     const [reader] = this.#readers
     if (!reader) return false
     try {
-      const { news, place, topics } = await this.#hubs.look(reader.look, this.#place)
-      this.#place = place
+      const { news, bookmark, topics } = await this.#hubs.look(reader.look, this.#bookmark)
+      this.#bookmark = bookmark
       this.#topics = topics
       this.#away = false
       if (!news.length) return false

@@ -9,13 +9,13 @@ export interface News {
 /** What a look found, and where the next one begins. */
 export interface Step {
   news: News[]
-  place: string | null
+  bookmark: string | null
   /** What the look depends on, if it is known: until one of them changes, another look finds nothing. */
   topics?: readonly Topic[] | undefined
 }
 
-/** Returns what happened after a place; null means from now on. */
-export type Look = (place: string | null) => Promise<Step>
+/** Returns what happened after a bookmark; null means from now on. */
+export type Look = (bookmark: string | null) => Promise<Step>
 
 /** How much may wait for a client that reads slowly, in characters. If one look alone finds more, that is sent anyway. */
 const mostWaiting = 2 * 1024 * 1024

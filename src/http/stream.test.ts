@@ -128,7 +128,7 @@ test('streams that were refused by their first look take no room', async () => {
 })
 
 test('a client that does not keep up is let go, and what waits for it is bounded', async () => {
-  const reader = new StreamReader(async () => ({ news: [], place: null }))
+  const reader = new StreamReader(async () => ({ news: [], bookmark: null }))
   const megabyte = 'x'.repeat(1024 * 1024)
   reader.push(megabyte.repeat(4))
   assert.equal(reader.ended, false, 'what one look found is sent, however much it is')

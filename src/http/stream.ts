@@ -90,7 +90,7 @@ function streamEvents(hubs: Hubs, following: Following, first: Step, release: ()
   async function* write() {
     yield `retry: 1000\n\n${formatAll(first.news)}`
     try {
-      yield* join(hubs, following, reader, first.place)
+      yield* join(hubs, following, reader, first.bookmark)
       yield* reader.read()
     } catch (error) {
       hubs.noteFailure(error, [reader])
@@ -115,17 +115,17 @@ function streamEvents(hubs: Hubs, following: Following, first: Step, release: ()
 }
 
 /**
- * Joins the hub of this key. Between `place` and the hub's place, no event may be lost or sent twice. So the hub looks, the reader is attached,
+ * Joins the hub of this key. Between `bookmark` and the hub's bookmark, no event may be lost or sent twice. So the hub looks, the reader is attached,
  * and looks once more for itself. When that finds nothing, the reader and the hub have sent the same events.
  */
-async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: StreamReader, place: string | null) {
-  for (let from = place; !reader.ended; ) {
+async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: StreamReader, bookmark: string | null) {
+  for (let from = bookmark; !reader.ended; ) {
     const hub = hubs.get(key)
-    if (!hub || hub.place === from) return (hub ?? hubs.open(key, from, pause)).attach(reader)
+    if (!hub || hub.bookmark === from) return (hub ?? hubs.open(key, from, pause)).attach(reader)
     await hub.advance()
     if (hubs.get(key) !== hub) continue
     hub.attach(reader)
-    const { news, place: next } = await hubs.look(look, from)
+    const { news, bookmark: next } = await hubs.look(look, from)
     if (!news.length) return
     hub.detach(reader)
     reader.clear()

@@ -19,7 +19,7 @@ const patience = 30_000
 
 export interface EmbeddedPostgres {
   connection: pg.ClientConfig
-  place: PostgresLocation
+  location: PostgresLocation
   /** Resolves when the server ends by itself. */
   died: Promise<void>
   /** Ends open sessions, writes all data to disk, and stops. */
@@ -35,23 +35,23 @@ export async function startEmbeddedPostgres(
   settings: Record<string, string> = {},
   asked?: AbortSignal,
 ): Promise<EmbeddedPostgres> {
-  const place = findLocation(data)
-  await makeCluster(place)
-  checkVersion(place)
-  writeAccessRules(place)
-  const stale_pid = await stopOrphan(place, log)
-  const connection = { host: place.socket, user: role, database: role }
+  const location = findLocation(data)
+  await makeCluster(location)
+  checkVersion(location)
+  writeAccessRules(location)
+  const stale_pid = await stopOrphan(location, log)
+  const connection = { host: location.socket, user: role, database: role }
   const deadline = performance.now() + patience
   for (;;) {
     asked?.throwIfAborted()
-    const server = new Server(place, settings, stale_pid, log)
+    const server = new Server(location, settings, stale_pid, log)
     try {
       await waitUntilReady(server, connection, asked)
       const stop = async () => {
         await server.stop()
-        leaveSocketFolder(place)
+        leaveSocketFolder(location)
       }
-      return { connection, place, died: server.died, stop, kill: () => server.kill() }
+      return { connection, location, died: server.died, stop, kill: () => server.kill() }
     } catch (error) {
       await server.stop()
       // Sessions of a killed server end within moments. Until then PostgreSQL refuses to start on their files.
@@ -166,12 +166,12 @@ class Server {
   readonly #end: Promise<void>
   #stopping = false
 
-  constructor(place: PostgresLocation, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
-    const { account, binaries, cluster } = place
+  constructor(location: PostgresLocation, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
+    const { account, binaries, cluster } = location
     // PostgreSQL refuses to start if its lock file names a running process, unless that process is its grandparent, as under pg_ctl. We
     // checked that the process in the stale file is another program, and report it as the grandparent.
     const environment = stale_pid ? { PG_GRANDPARENT_PID: `${stale_pid}` } : {}
-    const options = ['-D', cluster, ...optionsFor(place, settings)]
+    const options = ['-D', cluster, ...optionsFor(location, settings)]
     const child = spawnOurs(join(binaries, 'bin', 'postgres'), options, account, environment)
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.debug({ postgres: line }, 'postgres')

@@ -15,7 +15,7 @@ export const pages: PageRoute[] = [
   show('/:owner/:repo/raw/*', rawFile),
 ]
 
-interface Place {
+interface ContentLocation {
   repo: Repository
   /** A branch, a tag or a commit. */
   ref: string
@@ -23,11 +23,11 @@ interface Place {
 }
 
 async function contentPage(visit: Visit): Promise<Outcome> {
-  const place = await findPlace(visit)
-  const content = await readContent(visit.belfry.storage, place.repo, place.path, place.ref)
-  const { repo, ref, path } = place
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${trail(place)}</h1><p class="muted">In <code>${ref}</code></p>
-${content.kind === 'dir' ? folder(place, content.entries) : file(place, content)}</main>`
+  const location = await findLocation(visit)
+  const content = await readContent(visit.belfry.storage, location.repo, location.path, location.ref)
+  const { repo, ref, path } = location
+  const body = html`<main class="conversation">${crumbs(repo)}<h1>${trail(location)}</h1><p class="muted">In <code>${ref}</code></p>
+${content.kind === 'dir' ? folder(location, content.entries) : file(location, content)}</main>`
   return { title: `${path || ref} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
 }
 
@@ -35,7 +35,7 @@ ${content.kind === 'dir' ? folder(place, content.entries) : file(place, content)
  * Splits the path into a ref, which may contain slashes, and the path of a file. No ref is the beginning of another, so the first that
  * exists is the right one.
  */
-async function findPlace(visit: Visit): Promise<Place> {
+async function findLocation(visit: Visit): Promise<ContentLocation> {
   const repo = await loadReadableRepository(visit)
   const parts = (visit.params['*'] ?? '').replace(/\/+$/, '').split('/')
   if (parts.join('').includes('\0')) throw missing()
@@ -50,33 +50,33 @@ async function findPlace(visit: Visit): Promise<Place> {
 /** Each part takes a question to git. */
 const deepestRef = 8
 
-const addressOf = (kind: 'tree' | 'blob' | 'raw', { repo, ref }: Place, path: string) =>
+const addressOf = (kind: 'tree' | 'blob' | 'raw', { repo, ref }: ContentLocation, path: string) =>
   `${pathOf(repo)}/${kind}/${encodePath(ref)}${path && `/${encodePath(path)}`}`
 
 /** The folders above, as links. */
-function trail(place: Place): Html {
-  const parts = place.path.split('/').filter(Boolean)
+function trail(location: ContentLocation): Html {
+  const parts = location.path.split('/').filter(Boolean)
   const above = parts.slice(0, -1).map((part, index) => {
     const path = parts.slice(0, index + 1).join('/')
-    return html`<a href="${addressOf('tree', place, path)}">${part}</a> / `
+    return html`<a href="${addressOf('tree', location, path)}">${part}</a> / `
   })
-  return html`<a href="${addressOf('tree', place, '')}">${place.repo.name}</a>${parts.length > 0 && ' / '}${above}${parts.at(-1)}`
+  return html`<a href="${addressOf('tree', location, '')}">${location.repo.name}</a>${parts.length > 0 && ' / '}${above}${parts.at(-1)}`
 }
 
-function folder(place: Place, entries: Entry[]): Html {
+function folder(location: ContentLocation, entries: Entry[]): Html {
   const rows = entries.map(({ type, path }) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
     if (type === 'commit') return html`<li>${name} <span class="muted">submodule</span></li>`
-    return html`<li><a href="${addressOf(type === 'tree' ? 'tree' : 'blob', place, path)}">${name}${type === 'tree' && '/'}</a></li>`
+    return html`<li><a href="${addressOf(type === 'tree' ? 'tree' : 'blob', location, path)}">${name}${type === 'tree' && '/'}</a></li>`
   })
   return rows.length ? html`<ul class="issues">${rows}</ul>` : html`<p class="muted">This folder is empty.</p>`
 }
 
-function file(place: Place, content: Exclude<Content, { kind: 'dir' }>): Html {
+function file(location: ContentLocation, content: Exclude<Content, { kind: 'dir' }>): Html {
   if (content.kind === 'submodule') return html`<p>A submodule at commit <code>${content.entry.sha}</code>.</p>`
   if (content.kind === 'symlink') return html`<p>A link to <code>${content.target}</code>.</p>`
   const { entry, bytes } = content
-  const raw = html`<p class="muted">${entry.size} bytes · <a href="${addressOf('raw', place, place.path)}">Raw</a></p>`
+  const raw = html`<p class="muted">${entry.size} bytes · <a href="${addressOf('raw', location, location.path)}">Raw</a></p>`
   const text = bytes && textOf(bytes)
   if (text === null) return html`${raw}<p class="muted">This file is binary, or too large to show.</p>`
   const lines = text.replace(/\n$/, '').split('\n')
@@ -94,7 +94,7 @@ function textOf(bytes: Buffer) {
 }
 
 async function rawFile(visit: Visit): Promise<Outcome> {
-  const { repo, ref, path } = await findPlace(visit)
+  const { repo, ref, path } = await findLocation(visit)
   const { storage } = visit.belfry
   const content = await readContent(storage, repo, path, ref)
   if (content.kind !== 'file') throw missing()

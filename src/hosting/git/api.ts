@@ -20,7 +20,7 @@ import { forbidden, missing, Refusal } from '#platform/errors.ts'
 /** Limit of the body of a fetch, in bytes: a million wanted or known commits. */
 const longestWants = 64 << 20
 
-interface Place {
+interface RepositoryPath {
   owner: string
   repo: string
 }
@@ -144,7 +144,7 @@ export function openGate(belfry: Belfry) {
   const authenticator = new Authenticator(belfry)
 
   return async (request: FastifyRequest, name: ServiceName): Promise<{ repo: Repository; caller: Caller }> => {
-    const { owner, repo: named } = request.params as Place
+    const { owner, repo: named } = request.params as RepositoryPath
     const { authorization } = request.headers
     const caller = authorization === undefined ? anonymous : await identify(request, authorization)
     // Git asks its user for credentials only after a 401.

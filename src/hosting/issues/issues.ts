@@ -66,7 +66,7 @@ export async function loadIssues(db: Queryable, ids: number[]): Promise<Issue[]>
 }
 
 /** When issues are disabled, pull requests can still be loaded. */
-export async function loadIssue(db: Queryable, repo: Place, number: number): Promise<Issue> {
+export async function loadIssue(db: Queryable, repo: IssueRepository, number: number): Promise<Issue> {
   const found = await db.rows<Issue>(sql`select ${columns} from ${issues} where i.repo_id = ${repo.id} and i.number = ${number}`)
   const [issue] = await withMilestones(db, found)
   if (!issue?.pull_id) checkEnabled(repo)
@@ -74,12 +74,13 @@ export async function loadIssue(db: Queryable, repo: Place, number: number): Pro
   return issue
 }
 
-type Place = Pick<Repository, 'id' | 'has_issues'>
+type IssueRepository = Pick<Repository, 'id' | 'has_issues'>
 
 /** Locks the issue until the transaction ends, so that concurrent changes take turns. */
-export async function lockIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
+export async function lockIssue(db: Transaction, repo: IssueRepository, number: number): Promise<Issue> {
   const lock = sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`
-  const [, issue] = await Promise.all([db.query(lock), loadIssue(db, repo, number)])
+  await db.query(lock)
+  const issue = await loadIssue(db, repo, number)
   return issue
 }
 

@@ -41,7 +41,8 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   const labeled = labels ? await setLabels(db, repo, author, issue, labels) : []
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
   const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
-  const [, loaded] = await Promise.all([publish(db, author, repo, ...acts), loadIssue(db, repo, made.number)])
+  await publish(db, author, repo, ...acts)
+  const loaded = await loadIssue(db, repo, made.number)
   return loaded
 }
 

@@ -13,7 +13,7 @@ import { Type } from '#platform/schema.ts'
 import { ReactionSchema, reactionJson } from './json.ts'
 import { type Content, contents, deleteReaction, listReactions, react, type Subject } from './reactions.ts'
 
-interface Place {
+interface ReactionTarget {
   /** The word of the operations, and of the one that deletes. */
   noun: string
   deleted?: string
@@ -29,7 +29,7 @@ interface Params {
   release_id: number
 }
 
-const places: Place[] = [
+const targets: ReactionTarget[] = [
   {
     noun: 'issue',
     path: 'issues/{issue_number}',
@@ -88,7 +88,7 @@ const places: Place[] = [
 /** The type checker reads the names in a path; here all paths have these, and one that says of which text. */
 type Path = '/repos/{owner}/{repo}/{reaction_id}'
 
-const endpointsOf = ({ noun, deleted = noun, path, permission, contents: allowed, load }: Place) => {
+const endpointsOf = ({ noun, deleted = noun, path, permission, contents: allowed, load }: ReactionTarget) => {
   const all = `/repos/{owner}/{repo}/${path}/reactions`
   const words = noun.replaceAll('-', ' ')
   const reading = { permission: `${permission}:read` as Permission, viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -143,4 +143,4 @@ const endpointsOf = ({ noun, deleted = noun, path, permission, contents: allowed
   ]
 }
 
-export const api = group('Reactions', places.flatMap(endpointsOf))
+export const api = group('Reactions', targets.flatMap(endpointsOf))

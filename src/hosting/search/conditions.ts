@@ -5,15 +5,15 @@ import { type Qualifier, refused } from './query.ts'
 /** The condition that each qualifier stands for. */
 export type Conditions = Record<string, (value: string) => Sql>
 
-/** Qualifiers that widen the search: a record is in one of the places that are named. */
-const places = new Set(['repo', 'user', 'org'])
+/** Qualifiers that widen the search: a record is in one of the scopes that are named. */
+const scopes = new Set(['repo', 'user', 'org'])
 
 /** The conditions of all qualifiers, each after an `and`. */
 export function conditionsOf(qualifiers: Qualifier[], table: Conditions): Sql {
   const condition = ({ name, value }: Qualifier) => table[name]?.(value) ?? sql`true`
-  const within = qualifiers.filter(({ name, negated }) => places.has(name) && !negated).map(condition)
+  const within = qualifiers.filter(({ name, negated }) => scopes.has(name) && !negated).map(condition)
   const others = qualifiers
-    .filter(({ name, negated }) => !places.has(name) || negated)
+    .filter(({ name, negated }) => !scopes.has(name) || negated)
     .map((each) => (each.negated ? sql`(${condition(each)}) is not true` : sql`(${condition(each)})`))
   const all = within.length ? [sql`(${within.reduce((one, other) => sql`${one} or ${other}`)})`, ...others] : others
   return all.reduce((one, other) => sql`${one} and ${other}`, empty)

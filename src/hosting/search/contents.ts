@@ -12,21 +12,26 @@ import { type Queryable, sql } from '#platform/database.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import type { Slice } from '#platform/listed.ts'
 import type { SearchOrder } from './issues.ts'
-import { placeConditions } from './places.ts'
 import { parseQuery, type Qualifier, refused, type SearchQuery } from './query.ts'
+import { scopeConditions } from './repository-scope.ts'
 import { mostResults, type Results } from './results.ts'
 
 /** Milliseconds until git is ended. */
 const patience = 10_000
 
-interface Place {
+interface SearchedRepository {
   repo: Repository
   /** The commit of the default branch; undefined in an empty repository. */
   head: string | undefined
 }
 
 /** Contents are not in the database, so a search is about one repository and its default branch. */
-async function loadPlace(db: Queryable, storage: Storage, viewer: Viewer, { qualifiers, text }: SearchQuery): Promise<Place> {
+async function loadPlace(
+  db: Queryable,
+  storage: Storage,
+  viewer: Viewer,
+  { qualifiers, text }: SearchQuery,
+): Promise<SearchedRepository> {
   const named = qualifiers.filter(({ name }) => name === 'repo')
   const [only] = named
   if (!only || named.length > 1) throw refused('Name one repository: repo:owner/name.')
@@ -35,7 +40,7 @@ async function loadPlace(db: Queryable, storage: Storage, viewer: Viewer, { qual
   // Git would read lines as several patterns.
   if (/\p{Cc}/u.test(text)) throw refused('q has a control character')
   const found = await db.first<{ id: number }>(sql`
-    select r.id from repositories r where ${placeConditions(viewer.viewer_id).repo?.(only.value) ?? sql`false`} and ${visible(viewer)}`)
+    select r.id from repositories r where ${scopeConditions(viewer.viewer_id).repo?.(only.value) ?? sql`false`} and ${visible(viewer)}`)
   if (!found) throw refused('The named repository does not exist, or you cannot see it.')
   const repo = await loadRepositoryById(db, viewer, found.id)
   return { repo, head: await resolveCommit(storage, repo.id, repo.default_branch) }

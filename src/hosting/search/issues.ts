@@ -6,8 +6,8 @@ import type { Viewer } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
 import type { Slice } from '#platform/listed.ts'
 import { accountOf, among, type Conditions, conditionsOf, inDates, inNumbers } from './conditions.ts'
-import { checkPlaces, placeConditions, separatePlaces } from './places.ts'
 import { parseQuery, type Qualifier, refused } from './query.ts'
+import { checkScope, scopeConditions, separateScope } from './repository-scope.ts'
 import { mostResults, type Results } from './results.ts'
 
 const pull = sql`select from pulls p where p.issue_id = i.id`
@@ -35,7 +35,7 @@ function conditionsFor(viewer: Viewer & { login: string | null }): Conditions {
   const assignee = (login: string) => sql`exists (${assigned} and s.user_id = ${person(login)})`
   const mentions = (login: string) => mentioning(login.toLowerCase() === '@me' ? (viewer.login ?? '') : login)
   return {
-    ...placeConditions(viewer.viewer_id),
+    ...scopeConditions(viewer.viewer_id),
     is: among('is', {
       ...kinds,
       ...states,
@@ -135,14 +135,14 @@ export async function searchIssues(
   { limit, offset }: Slice,
 ): Promise<Results<FoundIssue>> {
   const { text, terms, qualifiers } = parseQuery(q, known, unsupported)
-  await checkPlaces(db, viewer, qualifiers)
+  await checkScope(db, viewer, qualifiers)
   const { sort, order } = orderOf(qualifiers, wanted)
   const sorted = Object.hasOwn(sorts, sort)
   const down = order === 'asc' && sorted ? sql`asc` : sql`desc`
   const by_rank = text !== '' && !sorted
   const rank = sql`(select ts_rank(d.document, ${wordsOf(text)}) from issue_documents d where d.issue_id = m.id)`
   const place = sql`${by_rank ? sql`score desc,` : empty} key ${down}, id ${down}`
-  const { within, others } = separatePlaces(qualifiers)
+  const { within, others } = separateScope(qualifiers)
   const conditions = others.filter(({ name }) => name !== 'in' && name !== 'sort')
   const table = conditionsFor(viewer)
   const seen = sql`${visible(viewer)} ${conditionsOf(within, table)}`

@@ -4,13 +4,13 @@ import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
 import type { Slice } from '#platform/listed.ts'
 import { among, type Conditions, conditionsOf, inDates, inNumbers } from './conditions.ts'
 import type { SearchOrder } from './issues.ts'
-import { checkPlaces, placeConditions } from './places.ts'
 import { parseQuery, type Qualifier, refused } from './query.ts'
+import { checkScope, scopeConditions } from './repository-scope.ts'
 import type { Results } from './results.ts'
 import { prefixQuery } from './words.ts'
 
 const conditionsFor = (viewer_id: number | null): Conditions => ({
-  ...placeConditions(viewer_id),
+  ...scopeConditions(viewer_id),
   is: among('is', { public: sql`not r.private`, private: sql`r.private` }),
   archived: among('archived', { true: sql`r.archived`, false: sql`not r.archived` }),
   template: among('template', { true: sql`r.is_template`, false: sql`not r.is_template` }),
@@ -42,7 +42,7 @@ export async function searchRepositories(
   slice: Slice,
 ): Promise<Results<Repository & { score: number }>> {
   const { text, terms, qualifiers } = parseQuery(q, known, unsupported)
-  await checkPlaces(db, viewer, qualifiers)
+  await checkScope(db, viewer, qualifiers)
   const query = prefixQuery(text, weightsOf(qualifiers))
   const words = query ? sql`r.id in (select d.repo_id from repository_documents d where d.document @@ ${query})` : sql`true`
   const forks = qualifiers.some(({ name }) => name === 'fork') ? empty : sql`and r.parent_id is null`

@@ -25,14 +25,14 @@ export type RepositoryFeed = { kind: 'activity' } | ListFeed
 const most = { commits: 20, releases: 10, tags: 10, issues: 30 }
 const patience = 10_000
 
-interface Place {
+interface FeedContext {
   belfry: Belfry
   repo: Repository
   viewer: Viewer
 }
 
-export async function readRepositoryFeed(place: Place, feed: RepositoryFeed): Promise<FeedDocument> {
-  const { belfry, repo, viewer } = place
+export async function readRepositoryFeed(context: FeedContext, feed: RepositoryFeed): Promise<FeedDocument> {
+  const { belfry, repo, viewer } = context
   const above = `/${repo.owner_login}/${repo.name}`
   const full_name = above.slice(1)
   if (feed.kind === 'activity') {
@@ -42,7 +42,7 @@ export async function readRepositoryFeed(place: Place, feed: RepositoryFeed): Pr
     const { document } = await readFeed(belfry.db, { ...named, timeline: timelines.repository(repo), view }, belfry.addresses.web)
     return { ...document, updated_at: document.entries[0]?.created_at ?? repo.created_at }
   }
-  const entries = await readEntries(place, feed)
+  const entries = await readEntries(context, feed)
   const named = describe(feed, repo)
   return { ...named, token: null, updated_at: entries[0]?.created_at ?? repo.created_at, entries }
 }
@@ -59,23 +59,23 @@ function describe(feed: ListFeed, { owner_login, name, default_branch }: Reposit
   return { title: `${titles[feed.kind]} ${name}`, path: `${above}/${feed.kind}`, page: pages[feed.kind] }
 }
 
-function readEntries(place: Place, feed: ListFeed): Promise<Entry[]> {
+function readEntries(context: FeedContext, feed: ListFeed): Promise<Entry[]> {
   switch (feed.kind) {
     case 'commits':
-      return commitEntries(place, feed.ref)
+      return commitEntries(context, feed.ref)
     case 'releases':
-      return releaseEntries(place)
+      return releaseEntries(context)
     case 'tags':
-      return tagEntries(place)
+      return tagEntries(context)
     case 'issues':
-      return issueEntries(place)
+      return issueEntries(context)
   }
 }
 
-const pageOf = ({ belfry, repo }: Place, path: string) => `${belfry.addresses.web}/${repo.owner_login}/${repo.name}/${path}`
+const pageOf = ({ belfry, repo }: FeedContext, path: string) => `${belfry.addresses.web}/${repo.owner_login}/${repo.name}/${path}`
 
-async function commitEntries(place: Place, ref: string): Promise<Entry[]> {
-  const { belfry, repo } = place
+async function commitEntries(context: FeedContext, ref: string): Promise<Entry[]> {
+  const { belfry, repo } = context
   const query = { sha: ref, path: '', author: '', committer: '', since: '', until: '' }
   const commits = await listCommits(belfry.db, belfry.storage, repo, query, { limit: most.commits, offset: 0 })
     // An empty repository has a feed, which is empty.
@@ -88,7 +88,7 @@ async function commitEntries(place: Place, ref: string): Promise<Entry[]> {
   return commits.map((commit, index) => {
     const author = authors[index]?.author
     return {
-      ...{ id: commit.sha, type: 'Commit', created_at: commit.committer.date, link: pageOf(place, `commit/${commit.sha}`) },
+      ...{ id: commit.sha, type: 'Commit', created_at: commit.committer.date, link: pageOf(context, `commit/${commit.sha}`) },
       actor: author ? { id: author.id, login: author.login } : { id: null, login: commit.author.name },
       title: commit.message.split('\n', 1)[0] ?? '',
       content: xml`<pre>${commit.message}</pre>`,
@@ -96,8 +96,8 @@ async function commitEntries(place: Place, ref: string): Promise<Entry[]> {
   })
 }
 
-async function releaseEntries(place: Place): Promise<Entry[]> {
-  const { belfry, repo, viewer } = place
+async function releaseEntries(context: FeedContext): Promise<Entry[]> {
+  const { belfry, repo, viewer } = context
   const { rows } = await listReleases(belfry.db, repo, false, { limit: most.releases, offset: 0 })
   const reader = { db: belfry.db, viewer_id: viewer.viewer_id, repo, web: belfry.addresses.web }
   const texts = await renderAll(
@@ -106,7 +106,7 @@ async function releaseEntries(place: Place): Promise<Entry[]> {
   )
   return rows.map((release, index) => ({
     ...{ id: `${repo.id}/${release.tag_name}`, type: 'Repository', created_at: release.published_at ?? release.created_at },
-    link: pageOf(place, `releases/tag/${encodePath(release.tag_name)}`),
+    link: pageOf(context, `releases/tag/${encodePath(release.tag_name)}`),
     actor: { id: release.author_id || null, login: release.author_login },
     title: release.name || release.tag_name,
     content: texts[index] ?? xml``,
@@ -114,8 +114,8 @@ async function releaseEntries(place: Place): Promise<Entry[]> {
 }
 
 /** Newest first by the date of the tag or, for one without an object of its own, of its commit. */
-async function tagEntries(place: Place): Promise<Entry[]> {
-  const { belfry, repo } = place
+async function tagEntries(context: FeedContext): Promise<Entry[]> {
+  const { belfry, repo } = context
   const format = '%(refname:strip=2)%00%(creatordate:unix)%00%(creator)%00%(contents:subject)'
   const { output } = await within(patience, (signal) => {
     const { path, ...bounds } = readingOf(belfry.storage, repo.id, repo.id, signal)
@@ -127,7 +127,7 @@ async function tagEntries(place: Place): Promise<Entry[]> {
     const [name = '', seconds = '', creator = '', subject = ''] = line.split('\0')
     return {
       ...{ id: `${repo.id}/${name}`, type: 'Repository', created_at: new Date(Number(seconds) * 1000), title: name },
-      link: pageOf(place, `releases/tag/${encodePath(name)}`),
+      link: pageOf(context, `releases/tag/${encodePath(name)}`),
       actor: { id: null, login: creator.replace(/ <.*$/, '') },
       content: xml`<p>${subject}</p>`,
     }
@@ -139,8 +139,8 @@ const newestIssues: RepositoryIssueFilter = {
   ...{ labels: '', since: '', creator: '', assignee: '', milestone: '' },
 }
 
-async function issueEntries(place: Place): Promise<Entry[]> {
-  const { belfry, repo, viewer } = place
+async function issueEntries(context: FeedContext): Promise<Entry[]> {
+  const { belfry, repo, viewer } = context
   if (!repo.has_issues) return []
   const { rows } = await listIssues(belfry.db, repo, newestIssues, { limit: most.issues, offset: 0 })
   const reader = { db: belfry.db, viewer_id: viewer.viewer_id, repo, web: belfry.addresses.web }
@@ -150,7 +150,7 @@ async function issueEntries(place: Place): Promise<Entry[]> {
   )
   return rows.map((issue, index) => ({
     ...{ id: issue.id, type: 'Issue', created_at: issue.created_at, title: issue.title },
-    link: pageOf(place, `${issue.pull_id === null ? 'issues' : 'pull'}/${issue.number}`),
+    link: pageOf(context, `${issue.pull_id === null ? 'issues' : 'pull'}/${issue.number}`),
     actor: { id: issue.author?.id ?? null, login: issue.author?.login ?? 'ghost' },
     content: texts[index] ?? xml``,
   }))

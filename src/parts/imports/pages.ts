@@ -33,24 +33,24 @@ import { readMark } from './page-queries.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
-const place = '/:owner/:repo/import'
+const route = '/:owner/:repo/import'
 
 type Handler = (visit: SignedIn, repo: Repository) => Promise<Outcome>
 
 export const pages: PageRoute[] = [
   showOwn(
-    place,
+    route,
     guarded((visit, repo) => showImport(visit, repo)),
   ),
-  submitOwn(place, guarded(start)),
-  submitOwn(`${place}/automation`, guarded(disableAutomation)),
-  submitOwn(`${place}/credentials`, guarded(giveCredentials)),
-  submitOwn(`${place}/project`, guarded(chooseProject)),
-  submitOwn(`${place}/restart`, guarded(restart)),
-  submitOwn(`${place}/lfs`, guarded(chooseLfs)),
-  submitOwn(`${place}/authors/:author_id`, guarded(correct)),
-  showOwn(`${place}/cancel`, guarded(cancelPage)),
-  submitOwn(`${place}/cancel`, guarded(cancel)),
+  submitOwn(route, guarded(start)),
+  submitOwn(`${route}/automation`, guarded(disableAutomation)),
+  submitOwn(`${route}/credentials`, guarded(giveCredentials)),
+  submitOwn(`${route}/project`, guarded(chooseProject)),
+  submitOwn(`${route}/restart`, guarded(restart)),
+  submitOwn(`${route}/lfs`, guarded(chooseLfs)),
+  submitOwn(`${route}/authors/:author_id`, guarded(correct)),
+  showOwn(`${route}/cancel`, guarded(cancelPage)),
+  submitOwn(`${route}/cancel`, guarded(cancel)),
 ]
 
 /** Viewers who may not import get 404, also while imports are closed. */
@@ -177,7 +177,7 @@ export function mountImportStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   const position = async (visitor: Account, params: Record<string, string>, from: string | null) => {
     const mark = await readMark(db, await loadTarget({ db, visitor, params }))
-    return { news: from === null || mark === from ? [] : [{ id: null, data: {} }], place: mark }
+    return { news: from === null || mark === from ? [] : [{ id: null, data: {} }], bookmark: mark }
   }
-  mountPageStream(listener, belfry, `${place}/stream`, position, betweenLooks)
+  mountPageStream(listener, belfry, `${route}/stream`, position, betweenLooks)
 }

@@ -82,13 +82,13 @@ export const api = group('Notifications', [
       ...listing,
       operation: 'activity/list-notifications-for-authenticated-user',
       summary: 'List notifications, newest first; as text/event-stream, changes from now on',
-      followed: 'by place',
+      followed: 'by bookmark',
     },
     async (context) => {
       const { db, viewer, query, following, wire } = context
       if (following === undefined) return list(context, viewer, query)
-      const { threads, place } = await readChanges(db, viewer, following)
-      return new Answer(threadsJson(threads, wire), { place, topics: ['w', `i${viewer.id}`] })
+      const { threads, bookmark } = await readChanges(db, viewer, following)
+      return new Answer(threadsJson(threads, wire), { bookmark, topics: ['w', `i${viewer.id}`] })
     },
   ),
   put(

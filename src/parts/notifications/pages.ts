@@ -109,8 +109,8 @@ async function markEverything({ db, visitor, form }: SignedIn): Promise<ActionRe
 export function mountInboxStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   mountPageStream(listener, belfry, `${inbox}/stream`, async (visitor, _, from) => {
-    const { threads, place } = await readChanges(db, visitor, from)
+    const { threads, bookmark } = await readChanges(db, visitor, from)
     const unread = threads.length ? await countThreads(db, visitor, filters.unread, 1000) : 0
-    return { news: threads.length ? [{ id: place, data: { unread } }] : [], place }
+    return { news: threads.length ? [{ id: bookmark, data: { unread } }] : [], bookmark }
   })
 }

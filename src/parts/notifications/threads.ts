@@ -208,11 +208,11 @@ export async function readChanges(db: Database, user: { id: number }, cursor: st
   const since = cursor !== null && /^\d{1,16}$/.test(cursor) ? Number(cursor) : null
   const [end] = await db.rows<{ horizon: number }>(sql`select log_horizon() as horizon`)
   const horizon = end?.horizon ?? 0
-  if (since === null) return { threads: [], place: String(horizon) }
+  if (since === null) return { threads: [], bookmark: String(horizon) }
   const threads = await db.genericPlanRows<ThreadRow>(sql`
     select ${columns} from ${source}
     where ${visibleTo(db, user)} and t.position >= ${since} and t.position < ${horizon}
     order by t.position desc, t.id desc limit ${mostChanges}`)
   // A position from the future, as of another server, also continues from now on.
-  return { threads: withRepositories(threads.reverse()), place: String(horizon) }
+  return { threads: withRepositories(threads.reverse()), bookmark: String(horizon) }
 }

@@ -44,7 +44,7 @@ async function show(context: Context, timeline: Timeline, viewer: Viewer | null,
     const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
     const sources = timeline.sources && (await listFewSources(db, timeline.sources))
     const topics = topicsOf(timeline, view, context.caller, { rows: events, total: 0, ...(sources && { sources }) })
-    return new Answer(await toJson(context, events), { place: bookmark, ...(topics && { topics }) })
+    return new Answer(await toJson(context, events), { bookmark, ...(topics && { topics }) })
   }
   if (query.after !== '') {
     if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')

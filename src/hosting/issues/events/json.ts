@@ -36,14 +36,14 @@ const fields = {
 export const IssueEventSchema = Type.Object(fields, { title: 'IssueEventForIssue' })
 export const RepositoryIssueEventSchema = Type.Object({ ...fields, issue: IssueSchema }, { title: 'IssueEvent' })
 
-type Place = { owner_login: string; name: string }
+type NamedRepository = { owner_login: string; name: string }
 
 /** The documentation requires an actor in lists of one issue. A deleted account is shown as this user. */
 const ghost: Person = { id: 0, type: 'User', login: 'ghost', site_admin: false }
 
 export function issueEventJson(
   event: IssueEvent,
-  repo: Place,
+  repo: NamedRepository,
   wire: Wire,
   nobody: Person | null = ghost,
 ): Static<typeof IssueEventSchema> {
@@ -81,7 +81,7 @@ export function issueEventJson(
 export function repositoryIssueEventJson(
   event: IssueEvent,
   issue: Issue,
-  repo: Place,
+  repo: NamedRepository,
   wire: Wire,
 ): Static<typeof RepositoryIssueEventSchema> {
   return { ...issueEventJson(event, repo, wire, null), issue: issueJson(issue, repo, wire) }
@@ -98,7 +98,11 @@ export const TimelineEventSchema = Type.Object(
   { title: 'TimelineIssueEvent' },
 )
 
-export function timelineEventJson({ kind, row }: TimelineEntry, repo: Place, wire: Wire): Static<typeof TimelineEventSchema> {
+export function timelineEventJson(
+  { kind, row }: TimelineEntry,
+  repo: NamedRepository,
+  wire: Wire,
+): Static<typeof TimelineEventSchema> {
   if (kind === 'event') return issueEventJson(row, repo, wire)
   const user = userJson(row.author ?? ghost, wire)
   if (kind === 'review') return { event: 'reviewed', ...timelineReviewJson(row, repo, wire), user }

@@ -150,8 +150,8 @@ export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   const read = async (visitor: Account, params: Record<string, string>, from: string | null) => {
     const { hook } = await loadHookVisit({ db, visitor, params })
-    const place = await readChangeMarker(db, hook)
-    return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
+    const bookmark = await readChangeMarker(db, hook)
+    return { news: from === null || bookmark === from ? [] : [{ id: null, data: {} }], bookmark }
   }
   for (const path of hookPaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, read, betweenLooks)
 }

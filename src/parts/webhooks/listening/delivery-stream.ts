@@ -35,7 +35,7 @@ export async function followDeliveries(db: Database, signing: SigningContext, ho
     const data = byId.get(id)
     return data ? [{ id: formatStreamCursor({ ...from, position, id }), data }] : []
   })
-  return { news, place: formatStreamCursor(end) }
+  return { news, bookmark: formatStreamCursor(end) }
 }
 
 async function readOffers(db: Database, signing: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {

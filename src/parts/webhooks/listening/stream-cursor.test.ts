@@ -144,7 +144,7 @@ test('a delivery that is committed and sent between two reads, long after it got
   const look = async () => {
     const repo = { type: 'repository', id: forge.repo_id, path: 'repos/ada/engine' } as const
     const heard = await followDeliveries(db, { vault, agent: '', web: forge.web }, await loadHook(db, repo, hook), place)
-    place = heard.place
+    place = heard.bookmark
     return heard.news.map(({ data }) => data.id)
   }
   const told: number[] = []

@@ -5,7 +5,7 @@ import { accountOf, type Conditions } from './conditions.ts'
 import { type Qualifier, refused } from './query.ts'
 
 /** Conditions on the repository `r` of a record. */
-export function placeConditions(viewer_id: number | null): Conditions {
+export function scopeConditions(viewer_id: number | null): Conditions {
   const person = accountOf(viewer_id)
   return {
     repo: (full_name) => {
@@ -25,18 +25,18 @@ function splitName(full_name: string): [owner: string, name: string] {
 const names = new Set(['repo', 'user', 'org'])
 
 /** The qualifiers about repositories, and all others. */
-export function separatePlaces(qualifiers: Qualifier[]) {
+export function separateScope(qualifiers: Qualifier[]) {
   return {
     within: qualifiers.filter(({ name }) => names.has(name)),
     others: qualifiers.filter(({ name }) => !names.has(name)),
   }
 }
 
-/** Refuses a search in places of which the viewer can see none: an empty result would say that nothing matches. */
-export async function checkPlaces(db: Queryable, viewer: Viewer, qualifiers: Qualifier[]) {
-  const named = separatePlaces(qualifiers).within.filter(({ negated }) => !negated)
+/** Refuses a search in scopes of which the viewer can see none: an empty result would say that nothing matches. */
+export async function checkScope(db: Queryable, viewer: Viewer, qualifiers: Qualifier[]) {
+  const named = separateScope(qualifiers).within.filter(({ negated }) => !negated)
   if (!named.length) return
-  const table = placeConditions(viewer.viewer_id)
+  const table = scopeConditions(viewer.viewer_id)
   const person = accountOf(viewer.viewer_id)
   const found = named.map(({ name, value }) =>
     name === 'repo'
