@@ -126,6 +126,10 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     { operation: 'activity/set-repo-subscription', method: 'put', path: `${repo}/subscription`, body: { ignored: true } },
     { operation: 'activity/set-repo-subscription', method: 'put', path: `${repo}/subscription`, body: { subscribed: true } },
     { operation: 'repos/create-release', method: 'post', path: `${repo}/releases`, body: { tag_name: mark } },
+    {
+      ...{ operation: 'repos/generate-release-notes', method: 'post', path: `${repo}/releases/generate-notes` },
+      body: { tag_name: mark },
+    },
     { operation: 'repos/update-release', method: 'patch', path: `${repo}/releases/${release}`, body: { name: mark } },
     { operation: 'repos/create-or-update-file-contents', method: 'put', path: `${repo}/contents/${mark}`, body: file },
     { operation: 'repos/delete-file', method: 'delete', path: `${repo}/contents/${mark}`, body: { message: 'Away' } },
