@@ -255,7 +255,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)
   mountFeeds(listeners.web, site, withSettings(selfHosted, belfry))
-  mountRepositoryFeeds(listeners.web, belfry)
+  mountRepositoryFeeds(listeners.web, site)
   mountGit(listeners.web, belfry)
   mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)

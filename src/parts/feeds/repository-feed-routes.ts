@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
+import { commitsPage } from '#hosting/commits/views/commits-page.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { Moved } from '#http/moved.ts'
 import type { Viewer } from '#identity/accounts.ts'
 import { Authenticator, anonymous } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { Refusal } from '#platform/errors.ts'
+import { type Site, servePage, show } from '#web/page.ts'
 import { atomOf } from './atom.ts'
 import { findKeyOwner } from './keys.ts'
 import { type RepositoryFeed, readRepositoryFeed } from './repository-feeds.ts'
@@ -15,10 +16,11 @@ import { sendAtom } from './send-atom.ts'
 const suffix = '.atom'
 
 /**
- * Atom feeds of a repository: `/{owner}/{repo}.atom`, and `releases.atom`, `tags.atom`, `issues.atom`, `commits.atom` and
+ * The page of its commits, and Atom feeds of a repository: `/{owner}/{repo}.atom`, and `releases.atom`, `tags.atom`, `issues.atom`, `commits.atom` and
  * `commits/{ref}.atom` below it. A feed of a private repository needs a token: that of a feed key in the address, or a personal one as for the API.
  */
-export function mountRepositoryFeeds(listener: FastifyInstance, belfry: Belfry) {
+export function mountRepositoryFeeds(listener: FastifyInstance, site: Site) {
+  const { belfry } = site
   const authenticator = new Authenticator(belfry)
 
   for (const kind of ['releases', 'tags', 'issues'] as const) {
@@ -27,7 +29,7 @@ export function mountRepositoryFeeds(listener: FastifyInstance, belfry: Belfry) 
   listener.get(`/:owner/:repo/commits${suffix}`, (request, reply) => serve(request, reply, { kind: 'commits', ref: '' }))
   listener.get<{ Params: { '*': string } }>('/:owner/:repo/commits/*', (request, reply) => {
     const path = request.params['*']
-    if (!path.endsWith(suffix)) return reply.callNotFound()
+    if (!path.endsWith(suffix)) return servePage(site, show(request.url, commitsPage), request, reply)
     return serve(request, reply, { kind: 'commits', ref: path.slice(0, -suffix.length) })
   })
   listener.get<{ Params: { repo: string } }>('/:owner/:repo(^[\\w.-]+\\.atom$)', (request, reply) => {
