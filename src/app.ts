@@ -117,7 +117,7 @@ import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
 import { mountEmojis } from '#web/emojis.ts'
 import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
-import { mountPages, type PageRoute, type Site } from '#web/page.ts'
+import { leaving, mountPages, type PageRoute, type Site } from '#web/page.ts'
 
 /** Every endpoint, in the order of the API reference. */
 export const apiGroups = (belfry: Belfry): Group[] => [
@@ -188,17 +188,17 @@ export const apiGroups = (belfry: Belfry): Group[] => [
 
 const pageRoutes: PageRoute[] = [
   ...homePages,
-  ...signInPages,
-  ...resumePages,
+  ...leaving(signInPages),
+  ...leaving(resumePages),
   ...accountPages,
   ...twoFactorPages,
   ...tokenPages,
   ...feedKeyPages,
   ...applicationPages,
-  ...appPages,
+  ...leaving(appPages),
   ...installationPages,
   ...keyPages,
-  ...oauthPages,
+  ...leaving(oauthPages),
   ...inboxPages,
   ...issuePages,
   ...pullPages,

@@ -1,17 +1,32 @@
 import type { FastifyReply } from 'fastify'
 import type { Account } from '#identity/accounts.ts'
+import { assetAddress } from './assets.ts'
+import { avatar } from './components/avatar.ts'
+import { emptyState } from './components/empty-state.ts'
+import { icon } from './components/icon.ts'
+import { menu } from './components/menu.ts'
 import { type Html, html } from './html.ts'
+import { type Preferences, readPreferences } from './preferences.ts'
 import { signInAddress } from './return-to.ts'
 
-/** Nothing is loaded from other servers, and no site may frame our pages. There is no form-action: OAuth redirects to other sites after a form. */
+/**
+ * Nothing is loaded from other servers, and no site may frame our pages. There is no form-action: OAuth redirects to other sites after a form.
+ * The hash is that of the style of Turbo's progress bar.
+ */
 const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self' 'sha256-WAyOw4V+FqDc35lQPyRADLBWbuNK8ahvYEaQIYF1+Ps='; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
 /** The same page for what does not exist and what the visitor may not see. */
 export const nothingHere = {
   title: 'Not found',
   status: 404,
-  body: html`<main><h1>There is no such page</h1><p>Try the <a href="/">first page</a>.</p></main>`,
+  body: html`<main>${emptyState(
+    'telescope',
+    'There is no such page',
+    html`The address may be wrong, or you may need to sign in with another account to see it. Try the <a href="/">first page</a>.`,
+    undefined,
+    'h1',
+  )}</main>`,
 }
 
 /** The signed-in user, for the links at the top. */
@@ -27,65 +42,88 @@ export const mostShown = 99
 export interface Extras {
   /** The Atom feed of this page. */
   feed?: string
-  /** Styles and scripts for this page, from /assets. */
-  assets?: string[]
-  /** Its scripts open connections to this server. */
-  live?: boolean
+  /** The browser sends the forms itself, because they may redirect to another site, and a script may not follow there. */
+  plain?: boolean
 }
 
-export function sendPage(
-  reply: FastifyReply,
-  title: string,
-  body: Html,
-  status = 200,
-  signed?: Signed,
-  { live = false, ...extras }: Extras = {},
-) {
+export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed, extras: Extras = {}) {
   return reply
     .code(status)
     .headers({
-      'Content-Security-Policy': live ? `${policy}; connect-src 'self'` : policy,
+      'Content-Security-Policy': policy,
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'deny',
       'Referrer-Policy': 'same-origin',
       'Cache-Control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(layout(title, body, signed ? whoIs(signed) : signInLink(reply), extras).text)
+    .send(layout(title, body, signed ? ownLinks(signed) : signInLink(reply), readPreferences(reply.request), extras).text)
 }
 
-const signInLink = ({ request }: FastifyReply) => html`<a href="${signInAddress(request)}">Sign in</a>`
-
-function layout(title: string, body: Html, who: Html, { feed, assets = [] }: Extras) {
+/** `turbo-cache-control`: when a link is followed, an old copy of its page is never shown first. */
+function layout(title: string, body: Html, who: Html, { color, keys }: Preferences, { feed, plain = false }: Extras) {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-color-mode="${color}" data-keys="${keys}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Belfry</title>
-<link rel="stylesheet" href="/assets/belfry.css">
-<link rel="icon" href="/assets/belfry.svg" type="image/svg+xml">${
+<meta name="turbo-cache-control" content="no-preview">
+<meta name="turbo-refresh-method" content="morph">
+<meta name="turbo-refresh-scroll" content="preserve">
+<link rel="stylesheet" href="${assetAddress('belfry.css')}" data-turbo-track="reload">
+<script src="${assetAddress('belfry.js')}" type="module" data-turbo-track="reload"></script>
+<link rel="icon" href="${assetAddress('belfry.svg')}" type="image/svg+xml">${
     feed !== undefined &&
     html`
 <link rel="alternate" type="application/atom+xml" href="${feed}">`
-  }${assets.map(load)}
+  }
 </head>
-<body>
-<header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a>
-<span class="space"></span>${who}</header>
-${body}
+<body${plain && html` data-turbo="false"`}>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top"><a href="/" class="brand"><img src="${assetAddress('belfry.svg')}" alt="" width="24" height="24"> Belfry</a>
+<nav class="top-links" aria-label="Site"><a href="/explore">Explore</a><a href="/issues">Issues</a><a href="/pulls">Pull requests</a></nav>
+<span class="space"></span>
+<form class="site-search" role="search" method="get" action="/search"><input id="site-search" name="q" type="search" placeholder="Search" aria-label="Search" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form>
+${who}</header>
+<div id="content" tabindex="-1"></div>${body}
+<footer class="site-footer"><span>Belfry</span><a href="/docs">API reference</a><a href="/explore">Explore</a></footer>
 </body>
 </html>
 `
 }
 
-const load = (name: string) =>
-  name.endsWith('.css')
-    ? html`
-<link rel="stylesheet" href="/assets/${name}">`
-    : html`
-<script src="/assets/${name}" type="module"></script>`
+const signInLink = ({ request }: FastifyReply) => html`<a class="button" href="${signInAddress(request)}">Sign in</a>`
 
-const whoIs = ({ visitor, csrf, unread }: Signed) =>
-  html`<a href="/notifications">Notifications <span class="count" id="unread"${!unread && html` hidden`}>${unread > mostShown ? `${mostShown}+` : unread}</span></a>
-<a href="/settings/profile">${visitor.login}</a> <form method="post" action="/logout" class="inline"><input type="hidden" name="csrf" value="${csrf}"><button class="link">Sign out</button></form>`
+function ownLinks({ visitor, csrf, unread }: Signed): Html {
+  const { login, site_admin } = visitor
+  const signOut = html`<form method="post" action="/logout" data-turbo="false"><input type="hidden" name="csrf" value="${csrf}"><button>${icon('sign-out')}<span>Sign out</span></button></form>`
+  return html`${menu(
+    html`<span class="icon-link">${icon('plus')}</span>`,
+    [
+      { text: 'New repository', href: '/new', icon: 'repo' },
+      { text: 'Import repository', href: '/new/import', icon: 'repo-push' },
+      { text: 'New organization', href: '/organizations/new', icon: 'organization' },
+    ],
+    { label: 'Create' },
+  )}
+<a class="icon-link" href="/notifications" title="Notifications">${icon('inbox')}<span class="unseen">Notifications</span> <span id="unread" data-stream="/notifications/stream"${!unread && html` hidden`}>${unread > mostShown ? `${mostShown}+` : unread}</span></a>
+${menu(
+  avatar(visitor, 32),
+  [
+    { text: html`<strong>${login}</strong>`, href: `/${login}` },
+    'divider',
+    { text: 'Your profile', href: `/${login}`, icon: 'person' },
+    { text: 'Your repositories', href: `/${login}?tab=repositories`, icon: 'repo' },
+    { text: 'Your stars', href: '/stars', icon: 'star' },
+    { text: 'Watching', href: '/watching', icon: 'eye' },
+    'divider',
+    { text: 'Settings', href: '/settings/profile', icon: 'gear' },
+    ...(site_admin ? [{ text: 'Administration', href: '/admin', icon: 'server' }] : []),
+    { text: 'API reference', href: '/docs', icon: 'book' },
+    'divider',
+    { markup: signOut },
+  ],
+  { label: `Signed in as ${login}` },
+)}`
+}

@@ -44,9 +44,12 @@ export interface Flash {
 
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
+/** Rendered above the body of a page, such as the header of a repository. */
+export type Above = (visit: Visit) => Html | Promise<Html>
+
 /** A page, a redirect, or a file. */
 export type Outcome =
-  | ({ title: string; body: Html; status?: number } & Extras)
+  | ({ title: string; body: Html; status?: number; above?: Above } & Extras)
   | { to: string; flash?: Flash }
   | { file: Readable; headers: Record<string, string> }
 
@@ -61,6 +64,16 @@ export interface PageRoute {
   /** Answers a form whose session has ended, or that an earlier session of the browser showed. Without it, such a form is refused. */
   lapsed?: Lapsed | undefined
 }
+
+/** Pages whose forms may redirect to another site. */
+export const leaving = (routes: PageRoute[]): PageRoute[] =>
+  routes.map((route) => ({
+    ...route,
+    handler: async (visit: never) => {
+      const outcome = await route.handler(visit)
+      return 'body' in outcome ? { ...outcome, plain: true } : outcome
+    },
+  }))
 
 export type Lapsed = (visit: Visit) => Outcome | Promise<Outcome>
 
@@ -240,8 +253,9 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
     endWhenIdle(visit.request.raw, reply.raw, site.belfry.storage.limits.idle, () => visit.request.raw.destroy())
     return reply.headers({ ...fileHeaders, ...outcome.headers }).send(outcome.file)
   }
-  const { title, body, status, ...extras } = outcome
-  return sendPage(reply, title, body, status, visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
+  const { title, body, status, above, ...extras } = outcome
+  const whole = above ? html`${await above(visit)}${body}` : body
+  return sendPage(reply, title, whole, status, visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
 }
 
 async function signedBy({ belfry, countUnread }: Site, visitor: Account, csrf: string): Promise<Signed> {

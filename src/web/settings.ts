@@ -55,8 +55,3 @@ export function shownOnce(label: string, secret: string): Html {
   return html`<section class="note" aria-label="${label}"><p><strong>${label}</strong>: copy this now, it is not shown again.</p>
 <pre tabindex="0" class="secret">${secret}</pre></section>`
 }
-
-export function moment(at: Date): Html {
-  const text = at.toISOString()
-  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`
-}

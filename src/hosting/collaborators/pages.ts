@@ -5,9 +5,9 @@ import { roleOf } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { acceptInvitation, declineInvitation, listInvitations } from './collaborators.ts'
 
 const place = '/:owner/:repo/invitations'
@@ -38,7 +38,7 @@ async function invitationPage(visit: SignedIn): Promise<Outcome> {
   const body = html`<main class="conversation"><h1>Invitation to ${repo.owner_login}/${repo.name}</h1>
 <p>${nameOf(inviter)} invites you to collaborate, with the role <strong>${roleOf(access)}</strong>. <span class="muted">${moment(created_at)}</span></p>
 <p>${repo.description}</p>${form(visit, `${pathOf(repo)}/invitations`, buttons)}</main>`
-  return { title: `Invitation to ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `Invitation to ${repo.owner_login}/${repo.name}`, body }
 }
 
 async function answer(visit: SignedIn): Promise<Outcome> {

@@ -4,13 +4,14 @@ import { post } from '#hosting/issues/views/conversation.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { fileList } from '#hosting/pulls/views/diff.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { listCommitComments } from './commit-comments.ts'
 
 export const pages: PageRoute[] = [show('/:owner/:repo/commit/:sha', commitPage)]
@@ -28,11 +29,15 @@ async function commitPage(visit: Visit): Promise<Outcome> {
   const files = parents[0]
     ? fileList(await compare(storage, repo.id, parents[0], sha))
     : html`<p class="muted">The first commit.</p>`
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${title || 'No message'}</h1>
+  const body = html`<main class="conversation"><h1>${title || 'No message'}</h1>
 <p class="muted">${author.name} ${moment(author.date)} · <code>${sha}</code></p>${rest.length > 0 && html`<pre tabindex="0">${rest.join('\n').trim()}</pre>`}
 ${parents.map((parent) => html`<p class="muted">Parent <a href="${pathOf(repo)}/commit/${parent}"><code>${parent.slice(0, 7)}</code></a></p>`)}
 ${files}${await showComments(visit, repo, sha)}</main>`
-  return { title: `${title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return {
+    title: `${title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
+    body,
+    above: repositoryHeader(repo, 'code'),
+  }
 }
 
 const most = 100

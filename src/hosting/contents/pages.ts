@@ -3,7 +3,8 @@ import type { Entry } from '#git/tree-entries.ts'
 import { loadReadableRepository } from '#hosting/downloads/readers.ts'
 import { encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
@@ -26,9 +27,9 @@ async function contentPage(visit: Visit): Promise<Outcome> {
   const location = await findLocation(visit)
   const content = await readContent(visit.belfry.storage, location.repo, location.path, location.ref)
   const { repo, ref, path } = location
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${trail(location)}</h1><p class="muted">In <code>${ref}</code></p>
+  const body = html`<main class="conversation"><h1>${trail(location)}</h1><p class="muted">In <code>${ref}</code></p>
 ${content.kind === 'dir' ? folder(location, content.entries) : file(location, content)}</main>`
-  return { title: `${path || ref} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `${path || ref} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 
 /**

@@ -3,7 +3,8 @@ import { addressOf, type Conversation, conversationPage, count } from '#hosting/
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
-import { crumbs, loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
 import {
   changeSubscription,
@@ -75,10 +76,10 @@ async function repositoryPage(visit: Visit): Promise<Outcome> {
   const site =
     homepage && /^https?:\/\//i.test(homepage) && html`<p><a href="${homepage}" rel="nofollow noreferrer">${homepage}</a></p>`
   const clone = `git clone ${visit.belfry.addresses.web}${pathOf(repo)}.git`
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${repo.owner_login}/${repo.name}</h1>
+  const body = html`<main class="conversation"><h1>${repo.owner_login}/${repo.name}</h1>
 <p>${description}</p>${site}<p class="muted">${count(stargazers_count, 'star')} · ${count(subscribers_count, 'watcher')} · ${count(forks_count, 'fork')}</p>
 <pre tabindex="0">${clone}</pre>${await contentsHint(visit, repo)}</main>`
-  return { title: `${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 
 async function newPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
@@ -87,11 +88,11 @@ async function newPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const path = `${pathOf(repo)}/issues/new`
   const inputs = html`${alert(problem)}${field({ label: 'Title', name: 'title', value: visit.form.get('title'), required: true, longest: 256 })}
 ${textArea('body', 'Description', visit.form.get('body') ?? '')}<button class="primary">Open issue</button>`
-  const body = html`<main class="conversation">${crumbs(repo, 'issues')}<h1>New issue</h1>${form(visit, path, inputs, { class: 'form reply' })}</main>`
+  const body = html`<main class="conversation"><h1>New issue</h1>${form(visit, path, inputs, { class: 'form reply' })}</main>`
   return {
     title: `New issue · ${repo.owner_login}/${repo.name}`,
     body,
-    assets: ['conversations.css'],
+    above: repositoryHeader(repo, 'issues'),
     ...(problem && { status: problem.status }),
   }
 }

@@ -1,8 +1,9 @@
+import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { moment, settingsPage } from '#web/settings.ts'
+import { settingsPage } from '#web/settings.ts'
 import { addKey, deleteKey, listKeys, type SshKey } from './keys.ts'
 
 const place = '/settings/keys'

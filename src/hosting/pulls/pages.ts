@@ -5,7 +5,8 @@ import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
-import { crumbs, loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
@@ -90,10 +91,10 @@ async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<O
   const comparison = await comparePull(visit.belfry.storage, pull)
   const path = `${pathOf(repo)}/pull/${pull.number}`
   const shown = tab === 'Commits' ? commitList(comparison, pathOf(repo)) : fileList(comparison)
-  const body = html`<main class="conversation">${crumbs(repo, 'pulls')}<h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
+  const body = html`<main class="conversation"><h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
 <p class="summary">${stateMark(pull)}</p>${tabs(path, pull, tab)}${shown}</main>`
   const title = `${tab} · ${pull.title} · Pull request #${pull.number} · ${repo.owner_login}/${repo.name}`
-  return { title, body, assets: ['conversations.css'] }
+  return { title, body, above: repositoryHeader(repo, 'pulls') }
 }
 
 /** How many reviews, and how many review comments, a page shows: the newest. */

@@ -3,13 +3,14 @@ import { nameOf } from '#hosting/issues/views/conversation.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { countDownload, loadAssetByName } from './assets/assets.ts'
 import { loadReleaseByTag, type Release } from './releases.ts'
 
@@ -28,10 +29,10 @@ async function releasePage(visit: Visit): Promise<Outcome> {
   const [text = html``] = await renderTexts(visit, repo, [release.body])
   const { author_id: id, author_login: login, author_type: type, author_site_admin: site_admin } = release
   const title = release.name || release.tag_name
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${title}</h1>
+  const body = html`<main class="conversation"><h1>${title}</h1>
 <p class="muted">${nameOf({ id, login, type, site_admin })} released <code>${release.tag_name}</code> ${moment(release.published_at ?? release.created_at)}
 ${release.prerelease && html`<span class="badge">pre-release</span>`}</p><div class="markdown">${text}</div>${showAssets(repo, release)}</main>`
-  return { title: `${title} · Release · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `${title} · Release · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'releases') }
 }
 
 function showAssets(repo: Repository, { assets, tag_name }: Release) {

@@ -20,5 +20,5 @@ async function teamPage({ db, visitor, params }: Visit): Promise<Outcome> {
   const body = html`<main class="conversation"><h1>${org.login}/${team.slug}</h1><p>${team.description}</p>
 <p class="muted">${count(total, 'member')}${total > most && `, the first ${most} of them`}</p>
 <ul class="plain">${rows.map((person) => html`<li>${nameOf(person)}</li>`)}</ul></main>`
-  return { title: `${org.login}/${team.slug}`, body, assets: ['conversations.css'] }
+  return { title: `${org.login}/${team.slug}`, body }
 }

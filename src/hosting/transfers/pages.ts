@@ -1,14 +1,15 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkAccess, roleOf } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { type Attached, listAttached } from './attached.ts'
 import {
   type Accepted,
@@ -50,7 +51,8 @@ async function transferPage(visit: SignedIn, refused?: Refused): Promise<Outcome
   const repo = await loadAdministered(visit)
   const transfer = await findTransferOf(visit.db, repo)
   const body = transfer ? pending(visit, repo, transfer) : offerForm(visit, repo, refused)
-  return page(`Transfer ${repo.owner_login}/${repo.name}`, html`${crumbs(repo)}<h1>Transfer this repository</h1>${body}`, refused)
+  const shown = page(`Transfer ${repo.owner_login}/${repo.name}`, html`<h1>Transfer this repository</h1>${body}`, refused)
+  return { ...shown, above: repositoryHeader(repo, 'settings') }
 }
 
 async function loadAdministered(visit: SignedIn): Promise<Repository> {
@@ -59,9 +61,9 @@ async function loadAdministered(visit: SignedIn): Promise<Repository> {
   return repo
 }
 
-function page(title: string, body: Html, refused?: Refused): Outcome {
+function page(title: string, body: Html, refused?: Refused) {
   const status = refused?.problem.status ?? 200
-  return { title, status, body: html`<main class="conversation">${body}</main>`, assets: ['conversations.css'] }
+  return { title, status, body: html`<main class="conversation">${body}</main>` }
 }
 
 async function answerPage(visit: SignedIn, repo: Repository, transfer: Transfer, refused?: Refused): Promise<Outcome> {

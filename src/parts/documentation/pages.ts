@@ -48,7 +48,7 @@ ${groups.map(({ name, entries }) => html`<section><h2>${name}</h2><ul>${entries.
 Send a token as <code>Authorization: Bearer …</code>. Lists take <code>per_page</code> (100 at most) and <code>page</code>, and say in
 <code>Link</code> what follows. What a caller may not see is 404.</p>
 ${groups.map(({ name, entries }) => html`<h2>${name}</h2>${entries.map((entry) => section(entry, address, document))}`)}
-</main></div><script src="/assets/docs.js"></script>`
+</main></div>`
     return { title: 'API reference', body }
   }),
 ]

@@ -1,10 +1,11 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { feedUrls } from './json.ts'
 import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, maxKeys } from './keys.ts'
 

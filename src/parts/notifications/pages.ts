@@ -52,8 +52,6 @@ async function inboxPage(visit: SignedIn): Promise<Outcome> {
   return {
     title: unread ? `(${unread}) Notifications` : 'Notifications',
     body,
-    assets: ['conversations.css', 'inbox.css', 'inbox.js'],
-    live: true,
   }
 }
 

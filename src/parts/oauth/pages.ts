@@ -1,5 +1,6 @@
 import { type Application, findApplication, loadApplication } from '#identity/clients.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import {
   form,
@@ -13,7 +14,7 @@ import {
   submitOwn,
   type Visit,
 } from '#web/page.ts'
-import { moment, note, settingsPage } from '#web/settings.ts'
+import { note, settingsPage } from '#web/settings.ts'
 import { type AuthorizeRequest, allow, allowAgain, type Consent, deny, planConsent, readRequest, SentBack } from './authorize.ts'
 import { decideDevice, findWaiting, type WaitingDevice } from './device.ts'
 import { findGrant, type Grant, listAuthorized, revokeGrant } from './grants.ts'

@@ -1,11 +1,12 @@
-// Shared by pages that update without reloading.
+// For pages that update without being loaded again.
 
-// A browser has few connections, so a hidden page closes its stream, and opens it again when it is shown.
-export function listen(address, hear, say = () => {}) {
+// Calls `hear` when the stream opens and for each of its events, until the signal aborts. A browser has few connections, so a hidden page closes
+// its stream, and opens it again when it is shown.
+export function listen(address, hear, { signal, say = () => {} }) {
   let stream
   const open = () => {
     stream?.close()
-    if (document.hidden) return
+    if (document.hidden || signal.aborted) return
     stream = new EventSource(address)
     stream.addEventListener('open', () => {
       say(true)
@@ -14,13 +15,15 @@ export function listen(address, hear, say = () => {}) {
     stream.addEventListener('message', hear)
     stream.addEventListener('error', () => say(false))
   }
-  document.addEventListener('visibilitychange', open)
-  addEventListener('pagehide', () => stream?.close())
-  addEventListener('pageshow', open)
+  open()
+  document.addEventListener('visibilitychange', open, { signal })
+  addEventListener('pagehide', () => stream?.close(), { signal })
+  addEventListener('pageshow', ({ persisted }) => persisted && open(), { signal })
+  signal.addEventListener('abort', () => stream?.close())
 }
 
 // Calls `show` with the current page after each event, and `say` when the connection opens or closes.
-export function follow(show, say) {
+export function follow(show, { signal, say }) {
   removeMessage()
   let running = false
   let wanted = false
@@ -29,16 +32,16 @@ export function follow(show, say) {
     wanted = true
     if (running) return
     running = true
-    while (wanted && !document.hidden) {
+    while (wanted && !document.hidden && !signal.aborted) {
       wanted = false
-      await load(show).catch(() => {
+      await load(show, signal).catch(() => {
         wanted = true
       })
       await new Promise((resolve) => setTimeout(resolve, 1000))
     }
     running = false
   }
-  listen(`${location.pathname}/stream`, ask, say)
+  listen(`${location.pathname}/stream`, ask, { signal, say })
 }
 
 // Removes `done` from the address, so that loading the page again does not show the message again.
@@ -46,13 +49,16 @@ function removeMessage() {
   const here = new URL(location.href)
   if (!here.searchParams.has('done')) return
   here.searchParams.delete('done')
-  history.replaceState(null, '', here)
+  history.replaceState(history.state, '', here)
 }
 
-async function load(show) {
-  const answer = await fetch(location.href)
+async function load(show, signal) {
+  const answer = await fetch(location.href, { signal })
   if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
-  show(await read(answer))
+  const page = await read(answer)
+  if (signal.aborted) return
+  show(page)
+  document.dispatchEvent(new Event('belfry:changed'))
 }
 
 export const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html')

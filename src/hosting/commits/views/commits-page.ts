@@ -1,8 +1,10 @@
 import { listCommits } from '#hosting/commits/list-commits.ts'
 import { commitList } from '#hosting/pulls/views/diff.ts'
 import { encodePath } from '#hosting/refs/json.ts'
-import { crumbs, loadVisibleRepository, pageIn, pager, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
+import { pager } from '#web/components/pager.ts'
 import { html } from '#web/html.ts'
 import type { Outcome, Visit } from '#web/page.ts'
 
@@ -18,7 +20,7 @@ export async function commitsPage(visit: Visit): Promise<Outcome> {
   const slice = { limit: perPage, offset: (page - 1) * perPage }
   const { rows, total } = await listCommits(visit.db, visit.belfry.storage, repo, query, slice)
   const path = `${pathOf(repo)}/commits/${encodePath(ref)}`
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>Commits</h1><p class="muted">In <code>${ref}</code></p>
+  const body = html`<main class="conversation"><h1>Commits</h1><p class="muted">In <code>${ref}</code></p>
 ${commitList({ commits: rows, total_commits: rows.length }, pathOf(repo))}${pager(path, {}, page, Math.ceil(total / perPage))}</main>`
-  return { title: `Commits · ${ref} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `Commits · ${ref} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }

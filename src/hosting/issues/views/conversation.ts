@@ -4,12 +4,13 @@ import type { Issue } from '#hosting/issues/issues.ts'
 import { mayPush, mayTriage } from '#hosting/issues/rights.ts'
 import { renderTexts, textArea } from '#hosting/mentions/views/render-texts.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Person } from '#identity/accounts.ts'
+import { moment } from '#web/components/time.ts'
 import { alert, type Problem } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type Visit } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 
 /** The issue or pull request that a page shows. */
 export interface Conversation {
@@ -42,8 +43,7 @@ export async function conversationPage(visit: Visit, conversation: Conversation,
   const [opening = html``, ...texts] = await renderTexts(visit, repo, [issue.body, ...comments.map(({ body }) => body)])
   const posts = comments.map((comment, index) => showComment(comment, texts[index] ?? html``))
   const path = addressOf(conversation)
-  const body = html`<main class="conversation">${crumbs(repo, kind === 'pull' ? 'pulls' : 'issues')}
-<h1>${issue.title} <span class="muted">#${issue.number}</span></h1>
+  const body = html`<main class="conversation"><h1>${issue.title} <span class="muted">#${issue.number}</span></h1>
 <p class="summary">${stateMark(issue)} <span class="muted">${nameOf(issue.author)} opened this ${moment(issue.created_at)} ·
 ${count(issue.comments_count, 'comment')}</span></p>${conversation.summary}
 <div class="talk"><div class="posts">${post({ ...issue, id: `issue-${issue.id}` }, issue.body ? opening : html`<p class="muted">No description.</p>`)}
@@ -51,8 +51,12 @@ ${earlier && html`<p class="more"><a href="${path}?before=${comments[0]?.id}">Ea
 ${later && html`<p class="more"><a href="${path}?from=${(comments.at(-1)?.id ?? 0) + 1}">Later comments</a> · <a href="${path}">The newest</a></p>`}
 ${conversation.below}${replyBox(visit, conversation, typed)}</div><aside aria-label="About this">${conversation.side}${sideOf(conversation)}${conversation.subscription}</aside></div></main>`
   const title = `${issue.title} · ${kind === 'pull' ? 'Pull request' : 'Issue'} #${issue.number} · ${repo.owner_login}/${repo.name}`
-  const assets = ['conversations.css', 'conversations.js']
-  return { title, body, assets, ...(typed && { status: typed.problem.status }) }
+  return {
+    title,
+    body,
+    ...(typed && { status: typed.problem.status }),
+    above: repositoryHeader(repo, kind === 'pull' ? 'pulls' : 'issues'),
+  }
 }
 
 function placeIn(query: URLSearchParams): CommentCursor {

@@ -1,8 +1,10 @@
 import { type Issue, listIssues } from '#hosting/issues/issues.ts'
-import { crumbs, loadVisibleRepository, pageIn, pager, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { pager } from '#web/components/pager.ts'
+import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome, Visit } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { count, labelMark, nameOf, stateMark } from './conversation.ts'
 
 const perPage = 30
@@ -24,11 +26,11 @@ export async function listPage(visit: Visit, only: keyof typeof kinds): Promise<
   const list = rows.length
     ? html`<ul class="issues">${rows.map((issue) => row(`${pathOf(repo)}/${path}`, issue))}</ul>`
     : html`<p class="muted">There are no ${state} ${title.toLowerCase()}.</p>`
-  const body = html`<main class="conversation">${crumbs(repo, only)}<h1>${title}</h1>
+  const body = html`<main class="conversation"><h1>${title}</h1>
 <nav class="views" aria-label="State">${tab(place, { ...query, state: 'open' }, 'Open', state === 'open')} ${tab(place, { ...query, state: 'closed' }, 'Closed', state === 'closed')}
 ${only === 'issues' && !repo.archived && html`<a class="button" href="${place}/new">New issue</a>`}</nav>
 ${list}${pager(place, query, page, Math.ceil(total / perPage))}</main>`
-  return { title: `${title} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `${title} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, only) }
 }
 
 const tab = (path: string, query: Record<string, string>, title: string, current: boolean) =>

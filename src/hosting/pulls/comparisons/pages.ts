@@ -1,7 +1,8 @@
 import { compare, findBoth } from '#git/compare.ts'
 import { openComparison } from '#git/diff-text.ts'
 import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
-import { crumbs, loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, plainText, show, type Visit } from '#web/page.ts'
@@ -23,9 +24,9 @@ async function comparePage(visit: Visit): Promise<Outcome> {
   }
   const comparison = await compare(storage, base.repo.id, base.name, head.name, head.repo.id)
   const title = `${base.text} … ${head.text}`
-  const body = html`<main class="conversation">${crumbs(repo)}<h1>${title}</h1>
+  const body = html`<main class="conversation"><h1>${title}</h1>
 <p class="muted">${comparison.ahead_by} ahead, ${comparison.behind_by} behind · <a href="${`${pathOf(repo)}/compare/${named}.diff`}">diff</a>
 · <a href="${`${pathOf(repo)}/compare/${named}.patch`}">patch</a></p>
 ${commitList(comparison, pathOf(head.repo))}${fileList(comparison)}</main>`
-  return { title: `${title} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+  return { title: `${title} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }

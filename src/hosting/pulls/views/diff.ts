@@ -1,7 +1,7 @@
 import type { ChangedFile } from '#git/changes.ts'
 import type { Comparison } from '#git/compare.ts'
+import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
-import { moment } from '#web/settings.ts'
 
 /** Limits of one page. */
 const mostCommits = 250

@@ -5,11 +5,12 @@ import { isPermission, type Over, type Permissions, permissionNames } from '#ide
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 import {
   createClassicToken,
   createFineGrainedToken,

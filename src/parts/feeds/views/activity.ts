@@ -1,9 +1,9 @@
 import type { Account } from '#identity/accounts.ts'
 import type { Entry } from '#parts/feeds/entries.ts'
 import type { Feed } from '#parts/feeds/feeds.ts'
+import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 
 export function activityPage({ account, path }: Feed, entries: Entry[], settings: Html | undefined): Outcome {
   const heading = account

@@ -1,15 +1,20 @@
 // Updates the progress of the import, and saves authors without leaving the page. Without scripts, a reload and plain forms do the same.
+import { onElement } from './elements.js'
 import { follow, read } from './live.js'
 
-const main = document.querySelector('main')
+let main
 const parts = ['steps', 'step-text', 'step-percent', 'bar', 'facts', 'files', 'report', 'authors-count', 'authors-list']
 const find = (id) => document.getElementById(id)
 
 // Announces a new state to screen readers.
-const announcement = document.createElement('p')
-announcement.className = 'unseen'
-announcement.role = 'status'
-document.body.append(announcement)
+let announcement
+
+function openAnnouncement() {
+  announcement = document.createElement('p')
+  announcement.className = 'unseen'
+  announcement.role = 'status'
+  document.body.append(announcement)
+}
 
 function show(page) {
   const fresh = page.querySelector('main')
@@ -73,7 +78,14 @@ function say() {
   live.classList.toggle('lost', !connected)
 }
 
-follow(show, (now) => {
-  connected = now
-  say()
+onElement('main.imports[data-status]', (element, signal) => {
+  main = element
+  openAnnouncement()
+  follow(show, {
+    signal,
+    say: (now) => {
+      connected = now
+      say()
+    },
+  })
 })

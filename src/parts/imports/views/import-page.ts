@@ -1,5 +1,6 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { levelOf } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Import } from '#parts/imports/import-row.ts'
@@ -76,8 +77,7 @@ export function importPage(repo: Repository, title: string, body: Html, status =
   return {
     title: `${title} · ${repo.owner_login}/${repo.name}`,
     status,
-    body: html`<main class="conversation hooks imports"${live && html` data-status="${live}"`}>${crumbs(repo, 'import')}${body}</main>`,
-    assets: ['conversations.css', 'webhooks.css', 'imports.css', ...(live ? ['imports.js'] : [])],
-    live: live !== undefined,
+    body: html`<main class="conversation hooks imports"${live && html` data-status="${live}"`}>${body}</main>`,
+    above: repositoryHeader(repo, 'code'),
   }
 }

@@ -1,4 +1,6 @@
 // Keyboard shortcuts and live updates. Without scripts, the inbox is links and forms.
+import { onKey } from './controls.js'
+import { onElement } from './elements.js'
 import { listen, read } from './live.js'
 
 const find = (selector) => document.querySelector(selector)
@@ -38,19 +40,6 @@ const keys = {
   '?': () => find('#keys').showModal(),
 }
 
-document.addEventListener('keydown', (event) => {
-  const { target, key } = event
-  const typing = target.matches('input:not([type="checkbox"]), textarea, select')
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || find('#keys').open) return
-  // Enter on a checkbox would submit the form.
-  const open =
-    key === 'Enter' && target.matches('[name="id"]') && (() => target.closest('.thread').querySelector('.title').click())
-  const does = open || (Object.hasOwn(keys, key) && keys[key])
-  if (!does) return
-  event.preventDefault()
-  does()
-})
-
 // Requests run one after the other, so that an older response never replaces a newer one.
 let turn = Promise.resolve()
 function exchange(address, init, parts, keep) {
@@ -67,6 +56,7 @@ function exchange(address, init, parts, keep) {
     document.title = page.title
     back()
     prepare()
+    document.dispatchEvent(new Event('belfry:changed'))
   })
   turn = turn.catch(() => {
     if (init.method) find('#result').textContent = 'The server could not be reached. Try again.'
@@ -102,23 +92,40 @@ function refresh() {
   exchange(location.href, {}, ['threads', 'unread'], true)
 }
 
-document.addEventListener('submit', (event) => {
+function submit(event) {
   const form = event.target
-  if (form.method !== 'post' || !form.closest('#inbox')) return
+  if (form.method !== 'post') return
   event.preventDefault()
   const body = new URLSearchParams(new FormData(form, event.submitter))
   exchange(form.action, { method: 'POST', body }, ['result', 'threads', 'unread'], false)
-})
-
-document.addEventListener('change', ({ target }) => {
-  if (target.id === 'every') for (const row of rows()) row.querySelector('[name="id"]').checked = target.checked
-})
+}
 
 function prepare() {
   const every = find('#every')
   if (every) every.parentElement.hidden = false
 }
 
-listen('/notifications/stream', refresh)
-find('#keys-hint').hidden = false
-prepare()
+onElement('#inbox', (inbox, signal) => {
+  inbox.addEventListener('submit', submit, { signal })
+  inbox.addEventListener(
+    'change',
+    ({ target }) => {
+      if (target.id === 'every') for (const row of rows()) row.querySelector('[name="id"]').checked = target.checked
+    },
+    { signal },
+  )
+  // Enter on a checkbox would submit the form.
+  inbox.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.key !== 'Enter' || !event.target.matches('[name="id"]')) return
+      event.preventDefault()
+      event.target.closest('.thread').querySelector('.title').click()
+    },
+    { signal },
+  )
+  onKey(signal, keys)
+  listen('/notifications/stream', refresh, { signal })
+  find('#keys-hint').hidden = false
+  prepare()
+})

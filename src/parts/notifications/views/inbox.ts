@@ -1,12 +1,12 @@
 import type { RepositoryName } from '#hosting/repositories/repositories.ts'
-import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Former, InboxAct, Shown } from '#parts/notifications/inbox-actions.ts'
 import { addressesOf, titleOf } from '#parts/notifications/json.ts'
 import { reasonNameOf, ruleOf } from '#parts/notifications/reasons.ts'
 import type { Thread } from '#parts/notifications/threads.ts'
+import { pager } from '#web/components/pager.ts'
+import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 
 export const inbox = '/notifications'
 

@@ -1,8 +1,8 @@
 // Shows new deliveries without reloading.
+import { onElement } from './elements.js'
 import { follow } from './live.js'
 
 const parts = ['state', 'history', 'deliveries']
-const live = document.getElementById('live')
 const rowsNow = () => [...document.querySelectorAll('.deliveries > li')]
 
 function show(page) {
@@ -21,8 +21,12 @@ function remember() {
   }
 }
 
-follow(show, (connected) => {
-  live.hidden = false
-  live.textContent = connected ? 'Live' : 'Not connected'
-  live.classList.toggle('lost', !connected)
+// Older pages do not change, so they have no such element.
+onElement('.hooks:not(.imports) #live', (live, signal) => {
+  const say = (connected) => {
+    live.hidden = false
+    live.textContent = connected ? 'Live' : 'Not connected'
+    live.classList.toggle('lost', !connected)
+  }
+  follow(show, { signal, say })
 })

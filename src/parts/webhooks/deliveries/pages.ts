@@ -77,9 +77,7 @@ async function overviewPage(visit: SignedIn): Promise<Outcome> {
   }
   const controls = { buttons: buttons(visit, visited), resume: resumeForm(visit, visited) }
   const body = html`${note(noticeOf(query))}${overview(visited, shown, controls)}`
-  const page = hookPage(visited, '', 'Deliveries', body)
-  // Older pages do not change, so they need no stream.
-  return cursor ? page : { ...page, assets: [...page.assets, 'webhooks.js'], live: true }
+  return hookPage(visited, '', 'Deliveries', body)
 }
 
 function noticeOf(query: URLSearchParams): string | undefined {

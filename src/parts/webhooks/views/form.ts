@@ -2,10 +2,10 @@ import { wrong } from '#parts/webhooks/config.ts'
 import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
+import { moment } from '#web/components/time.ts'
 import { choice, field, sentence, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome } from '#web/page.ts'
-import { moment } from '#web/settings.ts'
 import { eventPicker, type Pick, pickedEvents, pickOf, picks } from './events.ts'
 
 /** The values of the form. The secret is never shown. */

@@ -1,13 +1,14 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
 import type { Queryable, Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
-import type { Outcome, SignedIn, Visit } from '#web/page.ts'
+import type { Above, Outcome, SignedIn, Visit } from '#web/page.ts'
 
 export interface TargetVisit {
   target: HookTarget
@@ -15,7 +16,7 @@ export interface TargetVisit {
   /** The path of the list. Pages of one hook are below it. */
   path: string
   name: string
-  header: Html
+  above: Above
 }
 
 export const hookPaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
@@ -33,8 +34,9 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
   if (login !== undefined) {
     const org = await loadOrganization(db, visitor.id, login)
     const path = organizationHooks(org)
-    const header = html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${path}" aria-current="page">Webhooks</a></nav>`
-    return { target: targetOf({ org }), repo: null, path, name: org.login, header }
+    const above = () =>
+      html`<div class="repository-header"><nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${path}" aria-current="page">Webhooks</a></nav></div>`
+    return { target: targetOf({ org }), repo: null, path, name: org.login, above }
   }
   const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
   const path = `${pathOf(repo)}/settings/hooks`
@@ -43,7 +45,7 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
     repo,
     path,
     name: `${repo.owner_login}/${repo.name}`,
-    header: crumbs(repo, 'settings/hooks'),
+    above: repositoryHeader(repo, 'settings'),
   }
 }
 
@@ -82,12 +84,12 @@ export const changeHook =
     return { to: `${hookPath(visited)}?done=${done}` }
   }
 
-export function targetPage({ header, name }: TargetVisit, title: string, body: Html, status = 200) {
+export function targetPage({ above, name }: TargetVisit, title: string, body: Html, status = 200) {
   return {
     title: `${title} · ${name}`,
     status,
-    body: html`<main class="conversation hooks">${header}${body}</main>`,
-    assets: ['conversations.css', 'webhooks.css'],
+    body: html`<main class="conversation hooks">${body}</main>`,
+    above,
   }
 }
 

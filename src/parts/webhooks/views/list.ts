@@ -1,7 +1,7 @@
-import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import type { PausedReason } from '#parts/webhooks/pauses.ts'
 import type { Listed } from '#platform/listed.ts'
+import { pager } from '#web/components/pager.ts'
 import { type Html, html } from '#web/html.ts'
 import { eventsInWords } from './events.ts'
 import { shortUrl, type TargetVisit } from './hook-page.ts'

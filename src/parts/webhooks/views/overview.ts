@@ -36,7 +36,7 @@ export function overview(visited: HookVisit, shown: Overview, { buttons, resume 
   return html`<div class="heading first"><div id="state">${stateOf(visited, shown, resume)}</div>${buttons}</div>${command && listenBox(command)}
 <section aria-labelledby="lately"><div class="heading"><h2 id="lately">Statistics</h2>${switchLinks(visited, shown, 'span', spanNames)}</div>
 <div id="history">${figures(history, countOf(waiting))}${plot(history)}</div></section>
-<section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${switchLinks(visited, shown, 'status', filters)}</div>
+<section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2>${shown.newest && html`<span id="live" class="live" role="status" hidden></span>`}${switchLinks(visited, shown, 'status', filters)}</div>
 <div id="deliveries">${list(visited, shown)}</div></section>`
 }
 

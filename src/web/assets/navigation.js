@@ -1,0 +1,10 @@
+// Turbo follows links and sends forms without loading the whole document again.
+import './turbo.js'
+
+// Files, feeds and other answers that are not pages are left to the browser.
+document.addEventListener('turbo:before-fetch-response', (event) => {
+  const { response } = event.detail.fetchResponse
+  if (response.headers.get('content-type')?.startsWith('text/html')) return
+  event.preventDefault()
+  location.href = response.url
+})

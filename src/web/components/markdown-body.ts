@@ -1,0 +1,4 @@
+import { type Html, html } from '../html.ts'
+
+/** Rendered Markdown. */
+export const markdownBody = (text: Html): Html => html`<div class="markdown">${text}</div>`

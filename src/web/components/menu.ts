@@ -1,0 +1,26 @@
+import { type Html, html } from '../html.ts'
+import { icon } from './icon.ts'
+
+export type MenuItem =
+  | { text: string | Html; href: string; icon?: string; current?: boolean }
+  /** A form or other markup. */
+  | { markup: Html }
+  | 'divider'
+
+interface MenuOptions {
+  /** Needed if the summary has no text. */
+  label?: string
+  align?: 'start' | 'end'
+  kind?: string
+}
+
+/** A button that opens a list. Works without scripts; with them, Escape and a click elsewhere close it. */
+export function menu(summary: Html, items: MenuItem[], { label, align = 'end', kind = '' }: MenuOptions = {}): Html {
+  return html`<details class="menu ${align} ${kind}"><summary${label && html` aria-label="${label}" title="${label}"`}>${summary}</summary><ul>${items.map(row)}</ul></details>`
+}
+
+function row(item: MenuItem): Html {
+  if (item === 'divider') return html`<li class="divider" role="separator"></li>`
+  if ('markup' in item) return html`<li>${item.markup}</li>`
+  return html`<li><a href="${item.href}"${item.current && html` aria-current="true"`}>${item.icon && icon(item.icon)}<span>${item.text}</span></a></li>`
+}
