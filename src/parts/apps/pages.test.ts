@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { asApp, asInstallation, type RegisteredApp } from '#test/apps.ts'
 import { expect, type Forge, injecting, pick, withPeople } from '#test/forge.ts'
 import { signIn, target, type Visitor } from '#test/oauth.ts'
@@ -140,7 +141,7 @@ test(
     const { html_url } = await asApp(forge, app).read(`/app/installations/${id}`)
     assert.equal((await bens.get(html_url)).status, 200)
     const at = `/settings/installations/${id}`
-    await bens.fill(at, { reach: 'some', repositories: String(secret.id) })
+    await bens.fill(at, { reach: 'some', repositories: String(secret.id), listed: `${engine.id} ${secret.id}` })
     assert.deepEqual(await names(), ['secret'])
     await bens.fill(at, { reach: 'all' })
     assert.deepEqual(await names(), ['engine', 'secret'])
@@ -151,5 +152,36 @@ test(
     assert.equal((await bot.get('/installation/repositories')).status, 200)
     await bens.fill(`${at}/delete`, {})
     assert.equal((await bot.get('/installation/repositories')).status, 401)
+  }),
+)
+
+test(
+  'saving the page of an installation changes only the repositories that it lists',
+  open(async ({ forge, ada, ben }) => {
+    const app: RegisteredApp = await expect(201, await ada.post('/user/apps', manifest))
+    const [engine, zebra] = [await ben.owns('engine'), await ben.owns('zebra')]
+    const { db } = forge.belfry
+    await db.query(sql`
+      insert into repositories (owner_id, name, private, network_id, created_at, updated_at)
+      select a.id, 'many-' || n, false, ${engine.id}, ${db.now}, ${db.now} from accounts a, generate_series(1, 300) n where a.login = 'ben'`)
+    const chosen = { app_slug: app.slug, repository_ids: [engine.id, zebra.id] }
+    const { id } = await expect(201, await ben.post('/user/installations', chosen))
+    const bens = await signIn(forge, 'ben')
+    const at = `/settings/installations/${id}`
+    const names = async () => pick((await ben.read(`/user/installations/${id}/repositories`)).repositories, 'name')
+    const listedOn = async (path: string) => {
+      const page = await (await bens.get(path)).text()
+      return { page, listed: /name="listed" value="([\d ]*)"/.exec(page)?.[1] ?? '' }
+    }
+    const first = await listedOn(at)
+    assert.match(first.page, /300 of 302 repositories are listed/)
+    assert.doesNotMatch(first.page, />\s*zebra/)
+    await bens.fill(at, { reach: 'some', listed: first.listed })
+    assert.deepEqual(await names(), ['zebra'], 'the page did not list it')
+    const found = await listedOn(`${at}?q=ZEB`)
+    assert.match(found.page, new RegExp(`value="${zebra.id}" checked`))
+    await bens.fill(at, { reach: 'some', listed: found.listed })
+    assert.deepEqual(await names(), [])
+    assert.match((await listedOn('/apps/octo-helper/installations/new?q=zeb&state=s')).page, /name="state" value="s"/)
   }),
 )

@@ -41,39 +41,52 @@ async function insert(db: Transaction, app: App, account: Account, all_repositor
   }
 }
 
-/** The repositories must belong to the account. Returns those that are new. */
+/** The repositories must belong to the account. */
 async function includeRepositories(
   db: Transaction,
   { id, account }: Pick<Installation, 'id' | 'account'>,
   ids: readonly number[],
-): Promise<number[]> {
+) {
   const wanted = [...new Set(ids)]
   const found = await db.rows(sql`select id from repositories where owner_id = ${account.id} and id = any(${wanted}::bigint[])`)
   if (found.length < wanted.length) throw missing()
-  const added = await db.rows<{ repo_id: number }>(sql`
-    insert into installation_repositories (installation_id, repo_id) select ${id}, unnest(${wanted}::bigint[])
-    on conflict do nothing returning repo_id`)
-  return added.map(({ repo_id }) => repo_id)
+  await db.query(sql`
+    insert into installation_repositories (installation_id, repo_id) select ${id}, unnest(${wanted}::bigint[]) on conflict do nothing`)
 }
 
 /** What changes about the choice of repositories. */
-interface Choice {
+export interface Choice {
   all_repositories: boolean
   add: readonly number[]
   remove: readonly number[]
 }
 
-/** Changes the choice, and sends the app what is new about it. */
-async function changeChoice(db: Transaction, editor: Person, { id }: Installation, { all_repositories, add, remove }: Choice) {
+/** Changes the choice, and sends the app which repositories it gained and lost. */
+export async function changeChoice(
+  db: Transaction,
+  editor: Person,
+  { id }: Installation,
+  { all_repositories, add, remove }: Choice,
+) {
+  // Locked, so that concurrent changes take turns, and each is compared with the one before.
+  await db.query(sql`select from installations where id = ${id} for no key update`)
+  const former = await listIncluded(db, await loadInstallation(db, sql`i.id = ${id}`))
   await db.query(sql`update installations set all_repositories = ${all_repositories}, updated_at = ${db.now} where id = ${id}`)
-  const gone = await db.rows<{ repo_id: number }>(sql`
-    delete from installation_repositories where installation_id = ${id} and repo_id = any(${remove}::bigint[]) returning repo_id`)
-  const removed = gone.map(({ repo_id }) => repo_id)
+  await db.query(sql`
+    delete from installation_repositories
+    where installation_id = ${id} and (${all_repositories}::boolean or repo_id = any(${remove}::bigint[]))`)
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
-  const added = await includeRepositories(db, installation, add)
+  await includeRepositories(db, installation, add)
+  const latest = await listIncluded(db, installation)
+  const [added, removed] = [[...latest].filter((one) => !former.has(one)), [...former].filter((one) => !latest.has(one))]
   await enqueueRepositoriesEvent(db, editor, installation, 'added', added)
   await enqueueRepositoriesEvent(db, editor, installation, 'removed', removed)
   return { added, removed }
+}
+
+async function listIncluded(db: Transaction, installation: Installation): Promise<Set<number>> {
+  const rows = await db.rows<{ id: number }>(sql`select r.id from repositories r where ${included(installation)}`)
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function addRepository(db: Transaction, editor: Person, installation: Installation, repo_id: number) {
@@ -83,15 +96,6 @@ export async function addRepository(db: Transaction, editor: Person, installatio
 export async function removeRepository(db: Transaction, editor: Person, installation: Installation, repo_id: number) {
   const { removed } = await changeChoice(db, editor, installation, { all_repositories: false, add: [], remove: [repo_id] })
   if (!removed.length) throw missing()
-}
-
-/** Replaces the choice of repositories. */
-export async function chooseRepositories(db: Transaction, editor: Person, installation: Installation, chosen: Chosen) {
-  const former = await db.rows<{ repo_id: number }>(sql`
-    select repo_id from installation_repositories where installation_id = ${installation.id} for update`)
-  const kept = new Set(chosen)
-  const remove = former.map(({ repo_id }) => repo_id).filter((repo_id) => !kept.has(repo_id))
-  await changeChoice(db, editor, installation, { all_repositories: chosen === null, add: chosen ?? [], remove })
 }
 
 /** Its tokens stop working at once, and its repositories send it no events. Again changes nothing. */

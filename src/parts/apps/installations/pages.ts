@@ -1,16 +1,15 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
-import { listRepositories } from '#hosting/repositories/repositories.ts'
-import type { Account, Person } from '#identity/accounts.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { loadAppBySlug } from '#parts/apps/apps.ts'
-import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { alert, attempt, choice, type Problem, select } from '#web/fields.ts'
+import { alert, attempt, type Problem, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, note, settingsPage } from '#web/settings.ts'
-import { type Installation, included, listInstallations, loadAdministered, reachableBy } from './installation.ts'
-import { chooseRepositories, install, suspendInstallation, uninstall, unsuspendInstallation } from './installations.ts'
+import { type Installation, listInstallations, loadAdministered, reachableBy } from './installation.ts'
+import { changeChoice, install, suspendInstallation, uninstall, unsuspendInstallation } from './installations.ts'
+import { readChoice, repositoryChoice } from './views/repository-choice.ts'
 
 const path = '/settings/installations'
 
@@ -63,33 +62,13 @@ async function installPage(visit: SignedIn, problem?: Problem): Promise<Outcome>
   const account = await accountIn(visit, accounts)
   const options = accounts.map(({ login }): [string, string] => [login, login])
   const state = visit.form.get('state') ?? visit.query.get('state') ?? ''
+  const repositories = await repositoryChoice(visit, { account, kept: { account: account.login, state } })
   const fields = html`${alert(problem)}<input type="hidden" name="account" value="${account.login}"><input type="hidden" name="state" value="${state}">
-${await repositoryChoice(visit, account, null)}<button class="primary">Install on ${account.login}</button>`
+${repositories.fields}<button class="primary">Install on ${account.login}</button>`
   const body = html`<main class="narrow"><h1>Install ${app.name}</h1>${permissionsCard(app)}
 ${accounts.length > 1 && html`<form method="get" class="form">${select('Account', 'account', options, account.login)}<button>Change account</button></form>`}
-${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
+${repositories.search}${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
   return { title: `Install ${app.name}`, body, ...(problem && { status: problem.status }) }
-}
-
-async function repositoryChoice({ db, visitor }: SignedIn, account: Person, chosen: Set<number> | null): Promise<Html> {
-  const viewer = { viewer_id: visitor.id, sees_private: true }
-  const all = await listRepositories(db, viewer, sql`r.owner_id = ${account.id}`, sql`lower(r.name)`, { limit: 1000, offset: 0 })
-  const boxes = all.rows.map(({ id, name, private: hidden }) =>
-    choice(
-      { name: 'repositories', value: String(id), chosen: chosen?.has(id) ?? false },
-      html`${name}${hidden && html` <span class="muted">private</span>`}`,
-    ),
-  )
-  return html`<fieldset><legend>Repositories</legend>
-${choice({ name: 'reach', value: 'all', type: 'radio', chosen: chosen === null }, `All of ${account.login}, also those that come later`)}
-${choice({ name: 'reach', value: 'some', type: 'radio', chosen: chosen !== null }, 'Only these:')}
-<div class="scroll" tabindex="0" role="group" aria-label="Repositories to choose from">${boxes.length ? boxes : html`<p class="muted">There are none yet.</p>`}</div></fieldset>`
-}
-
-/** Null for all repositories. */
-function chosenIn({ form: given }: SignedIn): number[] | null {
-  if (given.get('reach') !== 'some') return null
-  return given.getAll('repositories').flatMap((text) => (/^\d{1,15}$/.test(text) ? Number(text) : []))
 }
 
 /** Goes on to the setup page of the app, if it has one. */
@@ -98,7 +77,9 @@ function installApp(visit: SignedIn): Promise<Outcome> {
     async () => {
       const app = await loadAppBySlug(visit.db, visit.params.slug ?? '', visit.visitor.id)
       const account = await accountIn(visit, await accountsOf(visit))
-      const installation = await visit.db.transaction((db) => install(db, visit.visitor, app, account, chosenIn(visit)))
+      const { all_repositories, add } = readChoice(visit)
+      const chosen = all_repositories ? null : add
+      const installation = await visit.db.transaction((db) => install(db, visit.visitor, app, account, chosen))
       if (!app.setup_url) return { to: `${path}/${installation.id}`, flash: { done: `${app.name} is installed.` } }
       const to = new URL(app.setup_url)
       to.searchParams.set('installation_id', String(installation.id))
@@ -130,20 +111,18 @@ function administered(next: (visit: SignedIn, installation: Installation) => Out
 }
 
 async function installationPage(visit: SignedIn, installation: Installation): Promise<Outcome> {
-  const { id, app_slug, account, all_repositories, suspended_at } = installation
-  const viewer = { viewer_id: visit.visitor.id, sees_private: true }
-  const held = await listRepositories(visit.db, viewer, included(installation), sql`r.id`, { limit: 1000, offset: 0 })
-  const chosen = all_repositories ? null : new Set(held.rows.map((repo) => repo.id))
+  const { id, app_slug, account, suspended_at } = installation
+  const repositories = await repositoryChoice(visit, { account, installation })
   const at = `${path}/${id}`
   const body = html`${note(visit.flash.done)}<p><a href="/apps/${app_slug}">${app_slug}</a> is installed on <strong>${account.login}</strong>${suspended_at && ' and suspended'}.</p>
-${permissionsCard(installation)}${form(visit, at, html`${await repositoryChoice(visit, account, chosen)}<button class="primary">Save</button>`)}
+${permissionsCard(installation)}${repositories.search}${form(visit, at, html`${repositories.fields}<button class="primary">Save</button>`)}
 <h2>Suspend</h2>${form(visit, `${at}/suspended`, html`<button>${suspended_at ? 'Resume' : 'Suspend'}</button> <span class="muted">A suspended app has no access and is sent nothing.</span>`, { class: 'inline' })}
 <h2>Uninstall</h2><p><a class="button danger" href="${at}/delete">Uninstall</a></p>`
   return settingsPage(path, `${app_slug} on ${account.login}`, body)
 }
 
 async function choose(visit: SignedIn, installation: Installation): Promise<Outcome> {
-  await visit.db.transaction((db) => chooseRepositories(db, visit.visitor, installation, chosenIn(visit)))
+  await visit.db.transaction((db) => changeChoice(db, visit.visitor, installation, readChoice(visit)))
   return { to: `${path}/${installation.id}`, flash: { done: 'The choice of repositories is saved.' } }
 }
 
