@@ -1642,6 +1642,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app_is_enabled(app bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (
+    select from apps p join applications c on c.id = p.application_id join accounts o on o.id = c.owner_id
+    where p.id = app and o.suspended_at is null)
+$function$;
+
 CREATE OR REPLACE FUNCTION author_association(author bigint, repo bigint)
  RETURNS text
  LANGUAGE plpgsql
@@ -2147,9 +2157,10 @@ begin
       where r.id = repo and h.active and h.deleted_at is null and h.events && webhooks
       union all
       select h.* from repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
-      where r.id = repo and i.suspended_at is null and h.active and h.deleted_at is null and h.events && webhooks
+      where r.id = repo and i.suspended_at is null and h.active and h.deleted_at is null and i.events && webhooks
         and (i.all_repositories or exists (
-          select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id));
+          select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))
+        and app_is_enabled(i.app_id);
     if found then
       direct_at := null;
     end if;

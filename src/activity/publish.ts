@@ -3,7 +3,7 @@ import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } fro
 import { recordHistory } from './issue-history.ts'
 import { noticesOf } from './notices.ts'
 import { deliver, webhookEventsOf } from './outbox/outbox.ts'
-import { installationColumn, type SubscribedHook, subscribedHookColumns, subscribedTo } from './outbox/subscribed-hooks.ts'
+import { foundHooks, type SubscribedHook, subscribedTo } from './outbox/subscribed-hooks.ts'
 
 /**
  * Publishes what a user did in a repository: appends to the event log and the issue's history, notifies users, and enqueues webhook
@@ -14,9 +14,7 @@ export async function publish(db: Transaction, actor: { id: number }, repo: { id
   // Of an edit that also closes or reopens, timelines and inboxes show that first, the history and webhooks last.
   const stateFirst = published.toSorted((one, other) => Number('state_reason' in other) - Number('state_reason' in one))
   const call = await callOf(db, actor, repo, stateFirst, published)
-  const hooks = call
-    ? await db.rows<SubscribedHook>(sql`select ${subscribedHookColumns}, ${installationColumn(repo.id)} from ${call} h`)
-    : []
+  const hooks = call ? await db.rows<SubscribedHook>(foundHooks(call, repo.id)) : []
   await recordHistory(db, actor, repo, published)
   await deliver(db, actor, repo, hooks, published)
 }

@@ -53,5 +53,5 @@ function findIssuer(db: Queryable, issuer: string): Promise<App | undefined> {
   const condition = /^\d{1,15}$/.test(issuer) ? sql`p.id = ${Number(issuer)}` : sql`c.client_id = ${issuer}`
   return issuer.includes('\0')
     ? Promise.resolve(undefined)
-    : db.first<App>(sql`select ${appColumns} from ${appSource} where ${condition} and o.suspended_at is null`)
+    : db.first<App>(sql`select ${appColumns} from ${appSource} where ${condition} and app_is_enabled(p.id)`)
 }

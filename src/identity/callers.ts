@@ -200,9 +200,8 @@ async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | unde
       t.installation_id, t.app_id, p.client_id
     from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
       left join installations i on i.id = t.installation_id
-    where t.digest = ${key} and a.suspended_at is null and i.suspended_at is null and not exists (
-      select from apps x join applications c on c.id = x.application_id join accounts o on o.id = c.owner_id
-      where x.id in (i.app_id, t.app_id) and o.suspended_at is not null)`)
+    where t.digest = ${key} and a.suspended_at is null and i.suspended_at is null
+      and (t.kind not in ('installation', 'app_user') or app_is_enabled(coalesce(i.app_id, t.app_id)))`)
   if (!found) return undefined
   const { token_id, kind, scopes, permissions, expires_at, last_used_at, client_id, ...rest } = found
   const { resource_owner_id, application_id, installation_id, app_id, ...user } = rest

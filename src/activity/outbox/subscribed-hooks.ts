@@ -19,12 +19,20 @@ export interface SubscribedHook {
   installation_id?: number | null
 }
 
-export const subscribedHookColumns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
+const columns = (
+  events: Sql,
+) => sql`h.id, ${events} as events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
   h.target_type, h.failures, h.throttled_until`
+export const subscribedHookColumns = columns(sql`h.events`)
 
-/** The installation of the app of the hook `h` on a repository. */
-export const installationColumn = (repo_id: number) => sql`case when h.app_id is not null then (
-  select i.id from installations i join repositories r on r.owner_id = i.account_id where r.id = ${repo_id} and i.app_id = h.app_id) end as installation_id`
+/** Of hooks that `publish_acts` found. The hook of an app subscribes to what its installation on the repository has accepted. */
+export const foundHooks = (found: Sql, repo_id: number) => sql`
+  select ${columns(sql`coalesce(i.events, h.events)`)}, i.id as installation_id
+  from ${found} h left join repositories r on h.app_id is not null and r.id = ${repo_id}
+    left join installations i on i.app_id = h.app_id and i.account_id = r.owner_id`
+
+/** A condition: the hook `h` of an app gets events of the installation `i`. */
+export const isServed = sql`i.suspended_at is null and h.active and h.deleted_at is null and app_is_enabled(i.app_id)`
 
 /** The hooks of a repository, of its organization, and of apps that are installed on it, which subscribe to one of the events. */
 export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]): Sql {
@@ -37,7 +45,7 @@ export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]):
     where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
     select ${subscribedHookColumns} from repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
-    where r.id = ${repo_id} and i.suspended_at is null and h.active and h.deleted_at is null and h.events && ${events}
+    where r.id = ${repo_id} and i.events && ${events} and ${isServed}
       and (i.all_repositories or exists (
         select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))`
 }
@@ -59,9 +67,9 @@ export function subscribedInOrganization(org_id: number, wanted: { event: string
     select ${subscribedHookColumns}, null::bigint as installation_id, null::json as repo_ids from hooks h
     where h.org_id = ${org_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
-    select ${subscribedHookColumns}, i.id, case when not i.all_repositories then to_json(array(${known})) end
+    select ${columns(sql`i.events`)}, i.id, case when not i.all_repositories then to_json(array(${known})) end
     from installations i join hooks h on h.app_id = i.app_id
-    where i.account_id = ${org_id} and i.suspended_at is null and h.active and h.deleted_at is null and h.events && ${events}
+    where i.account_id = ${org_id} and i.events && ${events} and ${isServed}
     union all
     select ${subscribedHookColumns}, null, json_build_array(h.repo_id) from hooks h
     where h.repo_id = any(${repo_ids}::bigint[]) and h.active and h.deleted_at is null and h.events && ${events}`

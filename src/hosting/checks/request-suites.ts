@@ -1,4 +1,5 @@
 import type { Act } from '#activity/acts.ts'
+import { isServed } from '#activity/outbox/subscribed-hooks.ts'
 import { publish } from '#activity/publish.ts'
 import { type CommitObject, noObject, readCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
@@ -26,9 +27,9 @@ const mostHeads = 20
 /** The installations `i` of apps that check a repository `r`: they may write checks, and their hook subscribes to suites. */
 const checking = (repo: { id: number }) => sql`
   repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
-  where r.id = ${repo.id} and i.suspended_at is null and i.permissions->>'checks' = 'write'
+  where r.id = ${repo.id} and ${isServed} and i.permissions->>'checks' = 'write'
     and (i.all_repositories or exists (select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))
-    and h.active and h.deleted_at is null and h.events && '{check_suite,*}'`
+    and i.events && '{check_suite,*}'`
 
 /** Reads the heads of pushed branches, if an app checks the repository. */
 export async function readPushedHeads(

@@ -9,7 +9,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 export async function enqueueRevokedEvent(db: Transaction, application: { id: number }, user: { id: number }) {
   const hook = await db.first<SubscribedHook>(sql`
     select ${subscribedHookColumns} from apps p join hooks h on h.app_id = p.id
-    where p.application_id = ${application.id} and h.active and h.deleted_at is null`)
+    where p.application_id = ${application.id} and h.active and h.deleted_at is null and app_is_enabled(p.id)`)
   if (!hook) return
   const sender = await db.load<Person>(sql`select ${personColumns} from accounts a where a.id = ${user.id}`)
   const body = JSON.stringify({ action: 'revoked', sender: userJson(sender, wire) })

@@ -5,6 +5,7 @@ import { Contract } from '#test/activity/schemas.ts'
 import { asApp, asInstallation, registerApp } from '#test/apps.ts'
 import { expect, injecting, linesOf, openForge, pick, withPeople } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
+import { signIn } from '#test/oauth.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { type Heard, heardOf, openReceiver } from '#test/webhooks.ts'
 
@@ -108,6 +109,53 @@ test(
     assert.deepEqual(pick(heard[2]?.payload.repositories_removed, 'full_name'), ['ada/engine'])
     assert.deepEqual(pick(heard[5]?.payload.repositories, 'full_name'), ['ada/secret'])
     assert.deepEqual(linesOf(heard, 'payload.sender.login').slice(2), ['ada', ...Array(3).fill('octo-helper[bot]')])
+  }),
+)
+
+test(
+  'an app whose owner is suspended gets no events until the suspension ends, and a deleted owner has no apps',
+  open(async ({ forge, app, ben, install }) => {
+    await ben.owns('boat')
+    const installation = await install({}, ben)
+    await forge.organization('acme', ben)
+    const bot = await asInstallation(forge, app, installation)
+    const acts = () =>
+      heardOf(forge, async () => {
+        await expect(201, await ben.post('/repos/ben/boat/issues', { title: 'Leak' }))
+        const path = '/orgs/acme/installations'
+        const { id } = await expect(201, await ben.post(path, { app_slug: app.slug }))
+        await expect(204, await ben.delete(`/user/installations/${id}`))
+      })
+    await expect(204, await forge.admin.put('/users/ada/suspended'))
+    assert.deepEqual(await acts(), [])
+    assert.equal((await bot.get('/installation/repositories')).status, 401)
+    assert.equal((await asApp(forge, app).get('/app')).status, 401)
+    await expect(204, await forge.admin.delete('/users/ada/suspended'))
+    assert.deepEqual(said(await acts()), ['issues opened', 'installation created', 'installation deleted'])
+    assert.equal((await bot.get('/installation/repositories')).status, 200)
+
+    await expect(204, await forge.admin.delete('/admin/users/ada'))
+    assert.deepEqual(await heardOf(forge, () => ben.post('/repos/ben/boat/issues', { title: 'Leak' })), [])
+    assert.equal((await bot.get('/installation/repositories')).status, 401)
+    assert.equal((await asApp(forge, app).get('/app')).status, 401)
+    assert.equal((await ben.read('/user/installations')).total_count, 0)
+  }),
+)
+
+test(
+  'an app is sent the repositories that it gains and loses when the choice changes to all and back',
+  open(async ({ forge, ada, install, engine, secret }) => {
+    const { id } = await install({ repository_ids: [engine.id] })
+    const visitor = await signIn(forge, 'ada')
+    const at = `/settings/installations/${id}`
+    const heard = await heardOf(forge, async () => {
+      await visitor.fill(at, { reach: 'all' })
+      await visitor.fill(at, { reach: 'some', repositories: String(secret.id), listed: `${engine.id} ${secret.id}` })
+    })
+    assert.deepEqual(said(heard), ['installation_repositories added', 'installation_repositories removed'])
+    assert.deepEqual(pick(heard[0]?.payload.repositories_added, 'name'), ['secret'])
+    assert.deepEqual(pick(heard[1]?.payload.repositories_removed, 'name'), ['engine'])
+    assert.equal((await ada.read('/user/installations')).installations[0].repository_selection, 'selected')
   }),
 )
 

@@ -59,7 +59,8 @@ async function store(
   fieldsOf: () => Promise<object>,
 ) {
   const hook = await db.first<SubscribedHook>(sql`
-    select ${subscribedHookColumns} from hooks h where h.app_id = ${app_id} and h.active and h.deleted_at is null`)
+    select ${subscribedHookColumns} from hooks h
+    where h.app_id = ${app_id} and h.active and h.deleted_at is null and app_is_enabled(h.app_id)`)
   if (!hook) return
   const body = JSON.stringify({ action, ...(await fieldsOf()) })
   await storeDeliveries(db, null, [{ event, action, body, installation_id: id, hooks: [hook] }])

@@ -1,0 +1,38 @@
+-- What apps may do, and what they are sent.
+
+-- The one rule for apps of suspended owners: they cannot authenticate, their tokens do not work, and their hooks get no events.
+create function app_is_enabled(app bigint) returns boolean language sql stable as $$
+  select exists (
+    select from apps p join applications c on c.id = p.application_id join accounts o on o.id = c.owner_id
+    where p.id = app and o.suspended_at is null)
+$$;
+
+-- An app gets the events that the account has accepted, which may be fewer than the app subscribes to.
+create or replace function publish_acts(
+  at timestamptz, actor bigint, repo bigint, events jsonb, subject jsonb, notices jsonb, participants jsonb, direct_at timestamptz,
+  webhooks text[]) returns setof hooks language plpgsql as $$
+begin
+  if events is not null then
+    perform record_events(at, actor, repo, events);
+  end if;
+  if webhooks is not null then
+    return query
+      select h.* from hooks h where h.repo_id = repo and h.active and h.deleted_at is null and h.events && webhooks
+      union all
+      select h.* from repositories r join hooks h on h.org_id = r.owner_id
+      where r.id = repo and h.active and h.deleted_at is null and h.events && webhooks
+      union all
+      select h.* from repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
+      where r.id = repo and i.suspended_at is null and h.active and h.deleted_at is null and i.events && webhooks
+        and (i.all_repositories or exists (
+          select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))
+        and app_is_enabled(i.app_id);
+    if found then
+      direct_at := null;
+    end if;
+  end if;
+  if notices is not null then
+    perform store_notices(at, actor, repo, subject, notices, participants, direct_at);
+  end if;
+end
+$$;
