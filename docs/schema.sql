@@ -119,6 +119,7 @@ alter table apps add constraint apps_pkey PRIMARY KEY (id);
 alter table apps add constraint apps_application_id_key UNIQUE (application_id);
 alter table apps add constraint apps_bot_id_key UNIQUE (bot_id);
 alter table apps add constraint apps_slug_key UNIQUE (slug);
+CREATE TRIGGER touch_update AFTER UPDATE ON apps REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 
 create table attempts (
   reservation bigint not null,
@@ -625,6 +626,21 @@ alter table installation_repositories add constraint installation_repositories_p
 CREATE INDEX installation_repositories_repo ON installation_repositories USING btree (repo_id);
 CREATE TRIGGER touch_delete AFTER DELETE ON installation_repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 CREATE TRIGGER touch_insert AFTER INSERT ON installation_repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+
+create table installation_requests (
+  id bigint generated always as identity not null,
+  app_id bigint not null,
+  account_id bigint not null,
+  requester_id bigint not null,
+  created_at timestamp with time zone not null
+);
+alter table installation_requests add constraint installation_requests_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table installation_requests add constraint installation_requests_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
+alter table installation_requests add constraint installation_requests_requester_id_fkey FOREIGN KEY (requester_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table installation_requests add constraint installation_requests_pkey PRIMARY KEY (id);
+alter table installation_requests add constraint installation_requests_app_id_account_id_requester_id_key UNIQUE (app_id, account_id, requester_id);
+CREATE INDEX installation_requests_account ON installation_requests USING btree (account_id);
+CREATE INDEX installation_requests_requester ON installation_requests USING btree (requester_id);
 
 create table installations (
   id bigint generated always as identity not null,

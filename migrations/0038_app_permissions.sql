@@ -36,3 +36,19 @@ begin
   end if;
 end
 $$;
+
+-- Tokens by which apps act for users depend on the permissions of the app.
+create trigger touch_update after update on apps
+  referencing new table as changed for each statement execute function touch_everything();
+
+-- Members of an organization who may not install an app ask its owners to do it.
+create table installation_requests (
+  id bigint generated always as identity primary key,
+  app_id bigint not null references apps on delete cascade,
+  account_id bigint not null references accounts on delete cascade,
+  requester_id bigint not null references accounts on delete cascade,
+  created_at timestamptz not null,
+  unique (app_id, account_id, requester_id)
+);
+create index installation_requests_account on installation_requests (account_id);
+create index installation_requests_requester on installation_requests (requester_id);

@@ -85,6 +85,7 @@ import { api as appInstallations } from '#parts/apps/installations/api.ts'
 import { api as ownInstallations } from '#parts/apps/installations/own/api.ts'
 import { pages as installationPages } from '#parts/apps/installations/pages.ts'
 import { pages as appPages, mountManifestForm } from '#parts/apps/pages.ts'
+import { pages as appPermissionPages } from '#parts/apps/permissions/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
@@ -196,6 +197,7 @@ const pageRoutes: PageRoute[] = [
   ...feedKeyPages,
   ...applicationPages,
   ...leaving(appPages),
+  ...appPermissionPages,
   ...installationPages,
   ...keyPages,
   ...leaving(oauthPages),

@@ -7,7 +7,15 @@ import type { Vault } from '#platform/vault.ts'
 import { type Account, accountColumns, type Viewer } from './accounts.ts'
 import { guessAtAccount } from './login-throttle.ts'
 import { checkPassword } from './passwords.ts'
-import { accessByPermissions, allows, type Permission, type Permissions, permissionsOfApp } from './permissions.ts'
+import {
+  type AppPermissions,
+  accessByPermissions,
+  allows,
+  lowerPermissions,
+  type Permission,
+  type Permissions,
+  permissionsOfApp,
+} from './permissions.ts'
 import { expandScopes } from './scopes.ts'
 import { type Delivery, findDelivery, type SendText, sendCode, spendCode } from './two-factor.ts'
 
@@ -186,7 +194,29 @@ const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
 
 type TokenKind = TokenFacts['kind'] | 'installation' | 'app_user'
 type TokenRow = Account &
-  Omit<TokenFacts, 'id' | 'kind'> & { kind: TokenKind; token_id: number; scopes: string[]; last_used_at: Date | null }
+  Omit<TokenFacts, 'id' | 'kind' | 'permissions'> & {
+    kind: TokenKind
+    token_id: number
+    scopes: string[]
+    permissions: object | null
+    /** For a token of an app, the permissions that limit it. */
+    accepted: AppPermissions[] | null
+    last_used_at: Date | null
+  }
+
+/**
+ * A token of an installation is limited to what the account has accepted. A token by which an app acts for a user is limited to what the
+ * app has, and to what was accepted on every account where the user may have access.
+ */
+const acceptedPermissions = sql`case t.kind
+  when 'installation' then json_build_array(i.permissions)
+  when 'app_user' then (
+    select json_agg(held.permissions) from (
+      select x.permissions from apps x where x.id = t.app_id
+      union select n.permissions from installations n where n.app_id = t.app_id and n.suspended_at is null and (n.account_id = t.user_id
+        or n.account_id in (select m.org_id from memberships m where m.user_id = t.user_id)
+        or n.account_id in (select r.owner_id from collaborators l join repositories r on r.id = l.repo_id where l.user_id = t.user_id))) held)
+  end as accepted`
 
 /** For scopes that only make more visible, the permission with the same effect for fine-grained tokens. */
 const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
@@ -197,20 +227,21 @@ const topicsOf = ({ token, user }: Caller): Topic[] => ['w', `k${token?.id ?? 0}
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
   const [found] = await db.genericPlanRows<TokenRow>(sql`
     select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.resource_owner_id, t.application_id, t.expires_at, t.last_used_at,
-      t.installation_id, t.app_id, p.client_id
+      t.installation_id, t.app_id, p.client_id, ${acceptedPermissions}
     from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
       left join installations i on i.id = t.installation_id
     where t.digest = ${key} and a.suspended_at is null and i.suspended_at is null
       and (t.kind not in ('installation', 'app_user') or app_is_enabled(coalesce(i.app_id, t.app_id)))`)
   if (!found) return undefined
-  const { token_id, kind, scopes, permissions, expires_at, last_used_at, client_id, ...rest } = found
+  const { token_id, kind, scopes, permissions, accepted, expires_at, last_used_at, client_id, ...rest } = found
   const { resource_owner_id, application_id, installation_id, app_id, ...user } = rest
   if (!last_used_at || db.now.getTime() - last_used_at.getTime() > 60_000) {
     await db.query(sql`update tokens set last_used_at = ${db.now} where id = ${token_id}`)
   }
   const ofApp = kind === 'installation' || kind === 'app_user'
   const fine = kind === 'fine_grained' || ofApp
-  const allowed = ofApp ? permissionsOfApp(permissions) : (permissions ?? {})
+  const limited = (accepted ?? []).reduce(lowerPermissions, (permissions ?? {}) as AppPermissions)
+  const allowed: Permissions = ofApp ? permissionsOfApp(limited) : (permissions ?? {})
   const held = expandScopes(scopes)
   return {
     user,

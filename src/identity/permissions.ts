@@ -64,6 +64,22 @@ export function isAppPermission(name: string) {
 
 export type AppPermissions = Record<string, 'read' | 'write' | 'admin'>
 
+const appLevels = ['read', 'write', 'admin']
+
+/** Whether one level includes another. Undefined is none. */
+export const includesLevel = (held: string | undefined, asked: string) =>
+  appLevels.includes(asked) && appLevels.indexOf(asked) <= appLevels.indexOf(held ?? '')
+
+/** The permissions that are in both, each at the lower level. */
+export function lowerPermissions(one: AppPermissions, other: AppPermissions): AppPermissions {
+  return Object.fromEntries(
+    Object.entries(one).flatMap(([name, level]) => {
+      const limit = other[name]
+      return limit ? [[name, includesLevel(limit, level) ? level : limit]] : []
+    }),
+  )
+}
+
 /** An app that has any permission may read the metadata of its repositories. */
 export function permissionsOfApp(given: object | null): Permissions {
   const { [hooks]: webhooks, ...held } = (given ?? {}) as AppPermissions

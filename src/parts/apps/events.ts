@@ -30,16 +30,23 @@ function each(permissions: string, events: string) {
 /** Sent to every app, also if a manifest does not name them. */
 const always = new Set(['installation', 'installation_repositories', 'installation_target', 'github_app_authorization', 'ping'])
 
+const isIncluded = (event: string, permissions: AppPermissions) =>
+  needed[event]?.some((name) => name === 'metadata' || name in permissions) ?? false
+
 /** An event shows records, so an app can subscribe to it only if it may read them. */
 export function checkAppEvents(events: string[], permissions: AppPermissions): string[] {
   const wanted = [...new Set(events)].filter((event) => !always.has(event))
-  const refused = wanted.filter((event) => !needed[event]?.some((name) => name === 'metadata' || name in permissions))
+  const refused = wanted.filter((event) => !isIncluded(event, permissions))
   if (refused.length) {
     const message = `Default events unsupported: ${refused.join(', ')}. Request a permission that includes them.`
     throw invalid({ resource: 'Integration', code: 'invalid', field: 'events', message })
   }
   return wanted.sort()
 }
+
+/** Of the events of an app, those that permissions include. */
+export const eventsWithin = (events: string[], permissions: AppPermissions) =>
+  events.filter((event) => isIncluded(event, permissions))
 
 /** Every app may read the metadata of the repositories that it is installed on. */
 export function checkAppPermissions(given: Record<string, string>): AppPermissions {

@@ -1,9 +1,10 @@
 import { appJson, integration, Permissions } from '#hosting/apps/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { RepositorySchema } from '#hosting/repositories/json.ts'
-import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Installation } from './installations/installation.ts'
+import type { InstallationRequest } from './installations/requests.ts'
 import type { Credentials } from './manifest.ts'
 
 /** The only response that contains the secrets and the private key. */
@@ -69,6 +70,19 @@ export function installationJson(installation: Installation, wire: Wire): Static
     suspended_at: suspended_at && timestamp(suspended_at),
   }
 }
+
+export const InstallationRequestSchema = Type.Object(
+  { id: Type.Integer(), node_id: Type.String(), account: SimpleUser, requester: SimpleUser, created_at: Timestamp },
+  { title: 'InstallationRequest' },
+)
+
+export const requestJson = (request: InstallationRequest, wire: Wire): Static<typeof InstallationRequestSchema> => ({
+  id: request.id,
+  node_id: nodeId('IntegrationInstallationRequest', request.id),
+  account: userJson(request.account, wire),
+  requester: userJson(request.requester, wire),
+  created_at: timestamp(request.created_at),
+})
 
 export const InstallationList = Type.Object(
   { total_count: Type.Integer(), installations: Type.Array(InstallationSchema) },

@@ -3,18 +3,18 @@ import { checkOwner, loadOrganization } from '#hosting/organizations/organizatio
 import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { loadApplication } from '#identity/clients.ts'
-import { permissionNames } from '#identity/permissions.ts'
 import { rotateSecret } from '#parts/oauth/applications.ts'
 import { withParameters } from '#parts/oauth/redirects.ts'
 import { hookDepsOf } from '#parts/webhooks/create.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
-import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
+import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { addKey, createApp, deleteApp, deleteKey, listApps, listKeys, loadOwnApp, type NewApp, newKey } from './apps.ts'
 import { issueManifestCode, longestManifest, type Manifest, parseManifest, registerApp } from './manifest.ts'
+import { accessFields, readAccess } from './views/access-fields.ts'
 
 const path = '/settings/apps'
 const ofOrganization = '/organizations/:org/settings/apps'
@@ -85,13 +85,6 @@ function newPage(visit: SignedIn): Promise<Outcome> {
   return manifest === null ? formPage(visit, visit.query) : manifestPage(visit, manifest)
 }
 
-const levels: [string, string][] = [
-  ['', 'No access'],
-  ['read', 'Read'],
-  ['write', 'Read and write'],
-]
-const offered = [...permissionNames.repository.filter((name) => name !== 'metadata'), 'members']
-
 async function formPage(visit: SignedIn, kept: URLSearchParams, problem?: Problem): Promise<Outcome> {
   const { at, owner } = await ownerOf(visit)
   const value = (name: string) => kept.get(name)
@@ -102,18 +95,13 @@ ${field({ label: 'What it does', name: 'description', value: value('description'
 ${field({ label: 'Callback URL', name: 'callback_url', value: value('callback_url'), hint: 'Where people come back to after they let the app act for them.' })}
 ${field({ label: 'Setup URL', name: 'setup_url', value: value('setup_url'), hint: 'Where people go after they have installed it.' })}
 ${field({ label: 'Webhook URL', name: 'hook_url', value: value('hook_url'), hint: 'Its secret is made for you.' })}
-${field({ label: 'Events', name: 'events', value: value('events'), hint: 'Separated by spaces, such as: issues pull_request push' })}
-<fieldset><legend>Permissions</legend>${offered.map((name) => select(name, `permission_${name}`, levels, value(`permission_${name}`) ?? ''))}</fieldset>
+${accessFields(kept)}
 <p>${choice({ name: 'public', value: 'yes', chosen: value('public') === 'yes' }, 'Any account can install it')}</p>
 <button class="primary">Register</button>`
   return settingsPage(path, `Register an app of ${owner.login}`, form(visit, at, fields), problem?.status)
 }
 
 function writtenIn(given: URLSearchParams): NewApp {
-  const asked = offered.flatMap((name) => {
-    const level = typed(given, `permission_${name}`)
-    return level ? [[name, level]] : []
-  })
   const hook_url = typed(given, 'hook_url')
   return {
     name: typed(given, 'name'),
@@ -122,10 +110,7 @@ function writtenIn(given: URLSearchParams): NewApp {
     callback_url: typed(given, 'callback_url') || null,
     setup_url: typed(given, 'setup_url') || null,
     public: given.get('public') === 'yes',
-    permissions: Object.fromEntries(asked),
-    events: typed(given, 'events')
-      .split(/[\s,]+/)
-      .filter(Boolean),
+    ...readAccess(given),
     ...(hook_url && { hook: { url: hook_url } }),
   }
 }
@@ -205,6 +190,7 @@ ${client_secret && shownOnce('Client secret', client_secret)}${webhook_secret &&
 ${form(visit, `${at}/secret`, html`<button>Make a new client secret</button> <span class="muted">The old one stops working at once.</span>`, { class: 'inline' })}
 <h2>Private keys</h2><p class="muted">The app signs its JSON web tokens with one of them.</p>${rows.length ? html`<ul>${rows}</ul>` : html`<p>There are none yet.</p>`}
 ${form(visit, `${at}/keys`, html`<button>Make a private key</button>`, { class: 'inline' })}
+<h2>Permissions and events</h2><p><a class="button" href="${at}/permissions">Change what it asks for</a></p>
 <h2>Delete</h2><p>It is uninstalled everywhere, and its tokens stop working at once.</p><p><a class="button danger" href="${at}/delete">Delete this app</a></p>`
   return settingsPage(path, app.name, body)
 }

@@ -5,12 +5,20 @@ import { byIdOwner, readPathId } from '#http/listener.ts'
 import { Nothing } from '#http/serialization.ts'
 import type { App } from '#identity/apps.ts'
 import { botOf } from '#parts/apps/apps.ts'
-import { InstallationRepositories, InstallationSchema, InstallationTokenSchema, installationJson } from '#parts/apps/json.ts'
+import {
+  InstallationRepositories,
+  InstallationRequestSchema,
+  InstallationSchema,
+  InstallationTokenSchema,
+  installationJson,
+  requestJson,
+} from '#parts/apps/json.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { Type } from '#platform/schema.ts'
 import { answerRepositories } from './answer-repositories.ts'
 import { type Installation, included, listInstallations, loadInstallation, loadOfApp } from './installation.ts'
 import { suspendInstallation, uninstall, unsuspendInstallation } from './installations.ts'
+import { listRequestsForApp } from './requests.ts'
 import { createInstallationToken } from './tokens.ts'
 
 const asApp = { permission: 'classic', viewer: 'app' } as const
@@ -33,6 +41,16 @@ export const api = group('App installations', [
     },
     async ({ db, app, page, wire }) =>
       paged(await listInstallations(db, sql`i.app_id = ${app.id}`, page), (row) => installationJson(row, wire)),
+  ),
+  get(
+    '/app/installation-requests',
+    {
+      ...asApp,
+      operation: 'apps/list-installation-requests-for-authenticated-app',
+      summary: 'List the requests of members that the owners of their organization install the app',
+      ...listOf(InstallationRequestSchema),
+    },
+    async ({ db, app, page, wire }) => paged(await listRequestsForApp(db, app, page), (row) => requestJson(row, wire)),
   ),
   get(
     '/app/installations/{installation_id}',

@@ -17,13 +17,15 @@ export async function enqueueInstallationEvent(
   db: Transaction,
   sender: Person,
   installation: Installation,
-  action: 'created' | 'deleted' | 'suspend' | 'unsuspend',
+  action: 'created' | 'deleted' | 'new_permissions_accepted' | 'suspend' | 'unsuspend',
   included: Sql,
+  requester: Person | null = null,
 ) {
   await store(db, installation, 'installation', action, async () => ({
     installation: installationJson(installation, wire),
     repositories: await listNames(db, included),
-    ...(action !== 'created' && { requester: null }),
+    // The public schema of `created` leaves it out, of all others it is null.
+    ...(requester ? { requester: userJson(requester, wire) } : action !== 'created' && { requester: null }),
     sender: userJson(sender, wire),
   }))
 }

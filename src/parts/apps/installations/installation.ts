@@ -20,11 +20,11 @@ export interface Installation extends Row {
   updated_at: Date
 }
 
-const person = (alias: Sql) =>
+export const personOf = (alias: Sql) =>
   sql`json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'login', ${alias}.login, 'site_admin', ${alias}.site_admin)`
 
-const columns = sql`i.id, i.app_id, p.slug as app_slug, c.client_id, ${person(sql`a`)} as account, i.all_repositories, i.permissions, i.events,
-  i.suspended_at, (select ${person(sql`s`)} from accounts s where s.id = i.suspended_by) as suspended_by, i.created_at, i.updated_at`
+const columns = sql`i.id, i.app_id, p.slug as app_slug, c.client_id, ${personOf(sql`a`)} as account, i.all_repositories, i.permissions, i.events,
+  i.suspended_at, (select ${personOf(sql`s`)} from accounts s where s.id = i.suspended_by) as suspended_by, i.created_at, i.updated_at`
 
 const source = sql`installations i join apps p on p.id = i.app_id join applications c on c.id = p.application_id join accounts a on a.id = i.account_id`
 

@@ -4,6 +4,7 @@ import { codeOf, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Installation, included, loadInstallation } from './installation.ts'
 import { enqueueInstallationEvent, enqueueRepositoriesEvent } from './installation-events.ts'
+import { endRequests } from './requests.ts'
 
 /** Null for all repositories, present and future. */
 type Chosen = readonly number[] | null
@@ -16,22 +17,27 @@ export async function install(
   account: Account,
   repository_ids: Chosen,
 ): Promise<Installation> {
-  if (!app.public && app.owner_id !== account.id) {
-    const message = 'This app is private. Only its owner can install it.'
-    throw invalid({ resource: 'IntegrationInstallation', code: 'custom', field: 'app_slug', message })
-  }
+  checkInstallable(app, account)
   const id = await insert(db, app, account, repository_ids === null)
+  const requester = await endRequests(db, app, account)
   if (repository_ids) await includeRepositories(db, { id, account }, repository_ids)
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
-  await enqueueInstallationEvent(db, installer, installation, 'created', included(installation))
+  await enqueueInstallationEvent(db, installer, installation, 'created', included(installation), requester)
   return installation
+}
+
+/** A private app is installed by its owner only. */
+export function checkInstallable(app: App, account: Account) {
+  if (app.public || app.owner_id === account.id) return
+  const message = 'This app is private. Only its owner can install it.'
+  throw invalid({ resource: 'IntegrationInstallation', code: 'custom', field: 'app_slug', message })
 }
 
 async function insert(db: Transaction, app: App, account: Account, all_repositories: boolean): Promise<number> {
   try {
     const { id } = await db.load<{ id: number }>(sql`
       insert into installations (app_id, account_id, all_repositories, permissions, events, created_at, updated_at)
-      values (${app.id}, ${account.id}, ${all_repositories}, ${JSON.stringify(app.permissions)}::jsonb, ${app.events}, ${db.now}, ${db.now})
+      select p.id, ${account.id}, ${all_repositories}, p.permissions, p.events, ${db.now}, ${db.now} from apps p where p.id = ${app.id} for share
       returning id`)
     return id
   } catch (error) {
@@ -113,6 +119,25 @@ export async function unsuspendInstallation(db: Transaction, by: Person, { id }:
   if (!rowCount) return
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
   await enqueueInstallationEvent(db, by, installation, 'unsuspend', included(installation))
+}
+
+/**
+ * Accepts what the app asked for when it was changed at `asked_at`. Returns false if it was changed again since: the account must see first
+ * what it accepts.
+ */
+export async function acceptPermissions(db: Transaction, by: Person, { id }: Installation, asked_at: Date): Promise<boolean> {
+  // Locked, because the permissions of the app are copied.
+  const app = await db.first<{ id: number }>(sql`
+    select p.id from apps p join installations i on i.app_id = p.id
+    where i.id = ${id} and p.updated_at = ${asked_at} for share of p`)
+  if (!app) return false
+  const { rowCount } = await db.query(sql`
+    update installations i set permissions = p.permissions, events = p.events, updated_at = ${db.now} from apps p
+    where i.id = ${id} and p.id = i.app_id and (p.permissions <> i.permissions or p.events <> i.events)`)
+  if (!rowCount) return true
+  const installation = await loadInstallation(db, sql`i.id = ${id}`)
+  await enqueueInstallationEvent(db, by, installation, 'new_permissions_accepted', included(installation))
+  return true
 }
 
 /** Its tokens are deleted too. */

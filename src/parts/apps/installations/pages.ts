@@ -1,17 +1,29 @@
-import { listOrganizations } from '#hosting/organizations/organizations.ts'
+import { listOrganizations, type OrganizationRole } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
-import { loadAppBySlug } from '#parts/apps/apps.ts'
+import { includesLevel } from '#identity/permissions.ts'
+import { loadApp, loadAppBySlug } from '#parts/apps/apps.ts'
 import { missing } from '#platform/errors.ts'
 import { alert, attempt, type Problem, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, note, settingsPage } from '#web/settings.ts'
 import { type Installation, listInstallations, loadAdministered, reachableBy } from './installation.ts'
-import { changeChoice, install, suspendInstallation, uninstall, unsuspendInstallation } from './installations.ts'
+import {
+  acceptPermissions,
+  changeChoice,
+  checkInstallable,
+  install,
+  suspendInstallation,
+  uninstall,
+  unsuspendInstallation,
+} from './installations.ts'
+import { endRequest, listRequestsOf, requestInstallation } from './requests.ts'
 import { readChoice, repositoryChoice } from './views/repository-choice.ts'
+import { requestCards } from './views/requests.ts'
 
 const path = '/settings/installations'
+const requests = '/settings/installation-requests'
 
 export const pages: PageRoute[] = [
   show('/apps/:slug', async ({ db, visitor, params }) =>
@@ -25,6 +37,8 @@ export const pages: PageRoute[] = [
     to: `${path}/${encodeURIComponent(params.id ?? '')}`,
   })),
   submitOwn(`${path}/:id`, administered(choose)),
+  submitOwn(`${path}/:id/permissions`, administered(accept)),
+  submitOwn(`${requests}/:id/delete`, endRequestOf),
   submitOwn(`${path}/:id/suspended`, administered(suspend)),
   showOwn(`${path}/:id/delete`, administered(askToUninstall)),
   submitOwn(`${path}/:id/delete`, administered(remove)),
@@ -43,13 +57,15 @@ function permissionsCard({ permissions, events }: Pick<App, 'permissions' | 'eve
 ${events.length > 0 && html`<p>It is sent these events: ${events.join(', ')}</p>`}</section>`
 }
 
-/** The accounts on which the visitor may install an app. */
-async function accountsOf({ db, visitor }: SignedIn): Promise<Account[]> {
+type Target = Account & { role: OrganizationRole }
+
+/** The accounts on which the visitor may install an app, or ask the owners to do so. */
+async function accountsOf({ db, visitor }: SignedIn): Promise<Target[]> {
   const { rows } = await listOrganizations(db, visitor, { limit: 1000, offset: 0 }, false)
-  return [visitor, ...rows.filter(({ role }) => role === 'admin')]
+  return [{ ...visitor, role: 'admin' }, ...rows]
 }
 
-async function accountIn(visit: SignedIn, accounts: Account[]): Promise<Account> {
+async function accountIn(visit: SignedIn, accounts: Target[]): Promise<Target> {
   const named = (visit.form.get('account') ?? visit.query.get('account') ?? visit.visitor.login).toLowerCase()
   const account = accounts.find(({ login }) => login.toLowerCase() === named)
   if (!account) throw missing()
@@ -62,12 +78,17 @@ async function installPage(visit: SignedIn, problem?: Problem): Promise<Outcome>
   const account = await accountIn(visit, accounts)
   const options = accounts.map(({ login }): [string, string] => [login, login])
   const state = visit.form.get('state') ?? visit.query.get('state') ?? ''
-  const repositories = await repositoryChoice(visit, { account, kept: { account: account.login, state } })
+  const installs = account.role === 'admin'
+  const repositories = installs ? await repositoryChoice(visit, { account, kept: { account: account.login, state } }) : undefined
   const fields = html`${alert(problem)}<input type="hidden" name="account" value="${account.login}"><input type="hidden" name="state" value="${state}">
-${repositories.fields}<button class="primary">Install on ${account.login}</button>`
+${
+  repositories
+    ? html`${repositories.fields}<button class="primary">Install on ${account.login}</button>`
+    : html`<p>The owners of ${account.login} decide whether it is installed.</p><button class="primary">Ask them</button>`
+}`
   const body = html`<main class="narrow"><h1>Install ${app.name}</h1>${permissionsCard(app)}
 ${accounts.length > 1 && html`<form method="get" class="form">${select('Account', 'account', options, account.login)}<button>Change account</button></form>`}
-${repositories.search}${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
+${repositories?.search}${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
   return { title: `Install ${app.name}`, body, ...(problem && { status: problem.status }) }
 }
 
@@ -77,28 +98,37 @@ function installApp(visit: SignedIn): Promise<Outcome> {
     async () => {
       const app = await loadAppBySlug(visit.db, visit.params.slug ?? '', visit.visitor.id)
       const account = await accountIn(visit, await accountsOf(visit))
+      const state = visit.form.get('state') || undefined
+      if (account.role !== 'admin') {
+        checkInstallable(app, account)
+        await visit.db.transaction((db) => requestInstallation(db, visit.visitor, app, account))
+        if (app.setup_url) return { to: setupPage(app.setup_url, { setup_action: 'request', state }) }
+        return { to: path, flash: { done: `The owners of ${account.login} are asked to install ${app.name}.` } }
+      }
       const { all_repositories, add } = readChoice(visit)
       const chosen = all_repositories ? null : add
       const installation = await visit.db.transaction((db) => install(db, visit.visitor, app, account, chosen))
       if (!app.setup_url) return { to: `${path}/${installation.id}`, flash: { done: `${app.name} is installed.` } }
-      const to = new URL(app.setup_url)
-      to.searchParams.set('installation_id', String(installation.id))
-      to.searchParams.set('setup_action', 'install')
-      const state = visit.form.get('state')
-      if (state) to.searchParams.set('state', state)
-      return { to: to.href }
+      return { to: setupPage(app.setup_url, { installation_id: String(installation.id), setup_action: 'install', state }) }
     },
     (problem) => installPage(visit, problem),
   )
 }
 
+function setupPage(setup_url: string, given: Record<string, string | undefined>): string {
+  const to = new URL(setup_url)
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) to.searchParams.set(name, value)
+  return to.href
+}
+
 async function listPage(visit: SignedIn): Promise<Outcome> {
   const { rows } = await listInstallations(visit.db, reachableBy(visit.visitor), { limit: 100, offset: 0 })
+  const asked = await listRequestsOf(visit.db, visit.visitor, { limit: 100, offset: 0 })
   const items = rows.map(
     ({ id, app_slug, account, suspended_at }) =>
       html`<section class="card"><a href="${path}/${id}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}${suspended_at && ', suspended'}</span></section>`,
   )
-  const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${items.length ? items : html`<p>There are none.</p>`}`
+  const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${requestCards(visit, requests, asked.rows)}${items.length ? items : html`<p>There are none.</p>`}`
   return settingsPage(path, 'Installed apps', body)
 }
 
@@ -110,12 +140,36 @@ function administered(next: (visit: SignedIn, installation: Installation) => Out
   }
 }
 
+/** What the app asks for in addition to what the account has accepted. */
+function newPermissions(visit: SignedIn, { id, permissions, events }: Installation, app: App): Html | undefined {
+  const more = Object.entries(app.permissions).filter(([name, level]) => !includesLevel(permissions[name], level))
+  const added = app.events.filter((event) => !events.includes(event))
+  if (!more.length && !added.length) return undefined
+  const fields = html`<input type="hidden" name="asked_at" value="${app.updated_at.getTime()}"><button class="primary">Accept</button>`
+  return html`<h2>New permissions</h2><p>The app asks for more than you have accepted. Until you accept, it keeps what it has.</p>
+${permissionsCard({ permissions: Object.fromEntries(more), events: added })}${form(visit, `${path}/${id}/permissions`, fields, { class: 'inline' })}`
+}
+
+async function accept(visit: SignedIn, installation: Installation): Promise<Outcome> {
+  const asked_at = new Date(Number(/^\d{1,15}$/.exec(visit.form.get('asked_at') ?? '')?.[0] ?? 0))
+  const accepted = await visit.db.transaction((db) => acceptPermissions(db, visit.visitor, installation, asked_at))
+  const done = accepted ? 'The permissions are accepted.' : 'The app has changed what it asks for. Look at it again.'
+  return { to: `${path}/${installation.id}`, flash: { done } }
+}
+
+async function endRequestOf(visit: SignedIn): Promise<Outcome> {
+  const id = Number(/^\d{1,15}$/.exec(visit.params.id ?? '')?.[0] ?? 0)
+  await visit.db.transaction((db) => endRequest(db, visit.visitor, id))
+  return { to: path, flash: { done: 'The request is deleted.' } }
+}
+
 async function installationPage(visit: SignedIn, installation: Installation): Promise<Outcome> {
   const { id, app_slug, account, suspended_at } = installation
+  const app = await loadApp(visit.db, installation.app_id)
   const repositories = await repositoryChoice(visit, { account, installation })
   const at = `${path}/${id}`
   const body = html`${note(visit.flash.done)}<p><a href="/apps/${app_slug}">${app_slug}</a> is installed on <strong>${account.login}</strong>${suspended_at && ' and suspended'}.</p>
-${permissionsCard(installation)}${repositories.search}${form(visit, at, html`${repositories.fields}<button class="primary">Save</button>`)}
+${permissionsCard(installation)}${newPermissions(visit, installation, app)}${repositories.search}${form(visit, at, html`${repositories.fields}<button class="primary">Save</button>`)}
 <h2>Suspend</h2>${form(visit, `${at}/suspended`, html`<button>${suspended_at ? 'Resume' : 'Suspend'}</button> <span class="muted">A suspended app has no access and is sent nothing.</span>`, { class: 'inline' })}
 <h2>Uninstall</h2><p><a class="button danger" href="${at}/delete">Uninstall</a></p>`
   return settingsPage(path, `${app_slug} on ${account.login}`, body)

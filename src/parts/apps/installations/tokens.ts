@@ -1,6 +1,6 @@
 import type { Viewer } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
-import { type AppPermissions, accessByPermissions, permissionsOfApp } from '#identity/permissions.ts'
+import { type AppPermissions, accessByPermissions, includesLevel, permissionsOfApp } from '#identity/permissions.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
@@ -21,8 +21,6 @@ export interface InstallationToken {
   repository_ids: number[] | null
   viewer: Viewer
 }
-
-const levels = ['read', 'write', 'admin']
 
 /** A token that acts as the bot for an hour, in repositories of the installation only. */
 export async function createInstallationToken(
@@ -54,8 +52,7 @@ export async function createInstallationToken(
 
 function narrowPermissions(held: AppPermissions, wanted: Record<string, string> | undefined): AppPermissions {
   if (!wanted) return held
-  const levelOf = (level: string | undefined) => levels.indexOf(level ?? '')
-  const refused = Object.entries(wanted).filter(([name, level]) => levelOf(level) < 0 || levelOf(level) > levelOf(held[name]))
+  const refused = Object.entries(wanted).filter(([name, level]) => !includesLevel(held[name], level))
   if (refused.length) {
     const message = `The permissions requested are not granted to this installation: ${refused.map(([name]) => name).join(', ')}.`
     throw invalid({ resource: 'InstallationToken', code: 'invalid', field: 'permissions', message })
