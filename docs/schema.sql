@@ -174,6 +174,14 @@ alter table branch_protections add constraint branch_protections_repo_id_fkey FO
 alter table branch_protections add constraint branch_protections_pkey PRIMARY KEY (id);
 alter table branch_protections add constraint branch_protections_repo_id_branch_key UNIQUE (repo_id, branch);
 
+create table branch_redirects (
+  repo_id bigint not null,
+  name text not null,
+  branch text not null
+);
+alter table branch_redirects add constraint branch_redirects_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table branch_redirects add constraint branch_redirects_pkey PRIMARY KEY (repo_id, name);
+
 create table check_annotations (
   id bigint generated always as identity not null,
   run_id bigint not null,
@@ -221,6 +229,16 @@ alter table check_runs add constraint check_runs_pkey PRIMARY KEY (id);
 CREATE INDEX check_runs_commit ON check_runs USING btree (repo_id, head_sha, id DESC);
 CREATE INDEX check_runs_creator ON check_runs USING btree (creator_id);
 CREATE INDEX check_runs_suite ON check_runs USING btree (suite_id, id DESC);
+
+create table check_suite_preferences (
+  repo_id bigint not null,
+  app_id bigint not null,
+  setting boolean not null
+);
+alter table check_suite_preferences add constraint check_suite_preferences_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
+alter table check_suite_preferences add constraint check_suite_preferences_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table check_suite_preferences add constraint check_suite_preferences_pkey PRIMARY KEY (repo_id, app_id);
+CREATE INDEX check_suite_preferences_app ON check_suite_preferences USING btree (app_id);
 
 create table check_suites (
   id bigint generated always as identity not null,
@@ -1205,15 +1223,22 @@ create table repositories (
   updated_at timestamp with time zone not null,
   last_issue_number integer default 0 not null,
   last_milestone_number integer default 0 not null,
-  automation boolean default false not null
+  automation boolean default false not null,
+  language text,
+  license text,
+  template_id bigint
 );
 alter table repositories add constraint repositories_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table repositories add constraint repositories_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES repositories(id) ON DELETE SET NULL;
+alter table repositories add constraint repositories_template_id_fkey FOREIGN KEY (template_id) REFERENCES repositories(id) ON DELETE SET NULL;
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);
+CREATE INDEX repositories_language ON repositories USING btree (lower(language)) WHERE (language IS NOT NULL);
+CREATE INDEX repositories_license ON repositories USING btree (license) WHERE (license IS NOT NULL);
 CREATE UNIQUE INDEX repositories_name ON repositories USING btree (owner_id, lower(name));
 CREATE INDEX repositories_network ON repositories USING btree (network_id);
 CREATE INDEX repositories_parent ON repositories USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
 CREATE INDEX repositories_private_forks ON repositories USING btree (parent_id) WHERE (private AND (parent_id IS NOT NULL));
+CREATE INDEX repositories_template ON repositories USING btree (template_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX repositories_topics ON repositories USING gin (topics) WHERE (topics <> '{}'::text[]);
 CREATE TRIGGER pause_hooks AFTER UPDATE OF owner_id ON repositories FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION pause_hooks_of_repository();
 CREATE TRIGGER rewrite_document AFTER UPDATE OF name, description, topics ON repositories FOR EACH ROW WHEN ((((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description)) OR (new.topics IS DISTINCT FROM old.topics))) EXECUTE FUNCTION write_repository_document();
@@ -2285,6 +2310,7 @@ CREATE OR REPLACE FUNCTION repository_facts(r repositories)
 AS $function$
   select jsonb_build_object(
     'description', r.description, 'homepage', r.homepage, 'fork', nullif(r.parent_id is not null, false),
+    'language', r.language, 'license', r.license,
     'default_branch', nullif(r.default_branch, 'main'), 'topics', to_jsonb(nullif(r.topics, '{}')),
     'archived', nullif(r.archived, false), 'is_template', nullif(r.is_template, false),
     'has_issues', nullif(r.has_issues, true), 'has_projects', nullif(r.has_projects, true), 'has_wiki', nullif(r.has_wiki, true),

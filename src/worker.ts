@@ -6,6 +6,7 @@ import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
+import { statisticsTasks } from '#hosting/statistics/jobs.ts'
 import { authenticationTasks } from '#parts/authentication/jobs.ts'
 import { importSchedule, importTasks, openImports } from '#parts/imports/jobs.ts'
 import { notificationSchedule, notificationTasks } from '#parts/notifications/jobs.ts'
@@ -25,6 +26,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...pushTasks(db, storage),
     ...maintenanceTasks(db, storage, log),
     ...pullTasks(db, storage),
+    ...statisticsTasks(db, storage),
     ...activityTasks(db),
     ...authenticationTasks(db),
     ...notificationTasks(db),

@@ -1,9 +1,9 @@
-import { Logger, runOnce } from 'graphile-worker'
 import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { sql } from '#platform/database.ts'
 import { engine, openWithEngine } from './conversations.ts'
 import { expect, type Forge, type ForgeOptions, type Person } from './forge.ts'
+import { runJobs } from './jobs.ts'
 import { seeding } from './seeding.ts'
 
 const seed = seeding('ada', async (work) => {
@@ -24,20 +24,12 @@ export async function openWithTopic(options: ForgeOptions = {}) {
     ...branches,
     propose,
     /** Does what follows from pushes, and from forks. */
-    follow: () => follow(forge),
+    follow: () =>
+      runJobs(forge, {
+        ...pullTasks(forge.belfry.db, forge.belfry.storage),
+        ...repositoryTasks(forge.belfry.db, forge.belfry.storage),
+      }),
   })
-}
-
-async function follow({ belfry: { db, storage } }: Forge) {
-  const tasks = { ...pullTasks(db, storage), ...repositoryTasks(db, storage) }
-  const taskList = Object.fromEntries(
-    Object.entries(tasks).map(([name, task]) => [name, (payload: unknown) => task(payload as never)]),
-  )
-  await runOnce({ pgPool: db.pool, taskList, noHandleSignals: true, logger: new Logger(() => () => {}) })
-  const [failed] = await db.rows<{ last_error: string }>(
-    sql`select last_error from graphile_worker.jobs where last_error is not null`,
-  )
-  if (failed) throw new Error(failed.last_error)
 }
 
 /** What happened to pull requests, a line each, oldest first. */

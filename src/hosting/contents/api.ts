@@ -1,6 +1,6 @@
 import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { licenses } from '#hosting/templates/licenses.ts'
+import { licenseJson } from '#hosting/templates/json.ts'
 import { Answer, del, get, group, put, type Revalidate } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import type { Wire } from '#http/serialization.ts'
@@ -18,10 +18,9 @@ import {
   LicenseSchema,
   treeJson,
 } from './json.ts'
-import { detectLicense } from './licenses.ts'
 import { representContent } from './representations.ts'
 import { loadTree } from './trees.ts'
-import { readLicense, readReadme } from './well-known-files.ts'
+import { licenseOf, readLicense, readReadme } from './well-known-files.ts'
 
 export const Identity = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -119,10 +118,7 @@ export const api = group('Contents', [
       const ref = query.ref || repo.default_branch
       const content = await readLicense(storage, repo, ref)
       if (medium) return representContent(storage, repo, content, medium)
-      const license = detectLicense(content.kind === 'file' ? (content.bytes?.toString() ?? '') : '')
-      const url = licenses.some(({ key }) => key === license.key) ? `${wire.api}/licenses/${license.key}` : null
-      const node_id = Buffer.from(`07:License${license.key}`).toString('base64')
-      return { ...withContent(fileJson(content, repo, ref, wire)), license: { ...license, url, node_id } }
+      return { ...withContent(fileJson(content, repo, ref, wire)), license: licenseJson(licenseOf(content), wire) }
     },
   ),
   get(

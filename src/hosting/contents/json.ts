@@ -1,6 +1,7 @@
 import type { Entry } from '#git/tree-entries.ts'
 import { encodePath, GitCommit, gitCommitJson } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { SimpleLicense } from '#hosting/templates/json.ts'
 import { Address, NullableString, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Changed, Content } from './contents.ts'
@@ -149,13 +150,7 @@ export function treeJson({ sha, entries, truncated }: Tree, repo: Named, wire: W
 export const LicenseSchema = Type.Object(
   {
     ...FileSchema.properties,
-    license: Type.Object({
-      key: Type.String(),
-      name: Type.String(),
-      spdx_id: Type.String(),
-      url: NullableString,
-      node_id: Type.String(),
-    }),
+    license: SimpleLicense,
   },
   { title: 'LicenseContent' },
 )

@@ -32,6 +32,7 @@ const known: [spdx_id: string, name: string, phrases: string[]][] = [
   ['BSD-2-Clause', 'BSD 2-Clause "Simplified" License', ['redistribution and use in source and binary forms']],
 ]
 
+const licenses: License[] = known.map(([spdx_id, name]) => ({ key: spdx_id.toLowerCase(), name, spdx_id }))
 const other: License = { key: 'other', name: 'Other', spdx_id: 'NOASSERTION' }
 /** Every title and phrase is near the beginning. */
 const longest = 20_000
@@ -39,6 +40,9 @@ const longest = 20_000
 /** Which license a text is, by its phrases. */
 export function detectLicense(text: string): License {
   const words = text.slice(0, longest).toLowerCase().replaceAll(/\s+/g, ' ')
-  const found = known.find(([, , phrases]) => phrases.every((phrase) => words.includes(phrase)))
-  return found ? { key: found[0].toLowerCase(), name: found[1], spdx_id: found[0] } : other
+  return licenses[known.findIndex(([, , phrases]) => phrases.every((phrase) => words.includes(phrase)))] ?? other
+}
+
+export function findLicense(key: string): License | undefined {
+  return key === other.key ? other : licenses.find((license) => license.key === key)
 }

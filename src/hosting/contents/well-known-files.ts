@@ -3,6 +3,7 @@ import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { missing } from '#platform/errors.ts'
 import { type Content, listEntries, readContent } from './contents.ts'
+import { detectLicense, type License } from './licenses.ts'
 
 type FileContent = Content & { kind: 'file' | 'symlink' }
 
@@ -18,6 +19,11 @@ export function readReadme(storage: Storage, repo: Repository, ref: string, fold
 
 export function readLicense(storage: Storage, repo: Repository, ref: string): Promise<FileContent> {
   return readFirst(storage, repo, ref, [''], licenses)
+}
+
+/** Which license a file is. */
+export function licenseOf(content: FileContent): License {
+  return detectLicense(content.kind === 'file' ? (content.bytes?.toString() ?? '') : '')
 }
 
 /** The file with the first matching name in the first folder that has one. */

@@ -4,6 +4,7 @@ import { dropLeftovers } from '#git/repair.ts'
 import type { Command, Storage } from '#git/storage.ts'
 import { readPushedHeads } from '#hosting/checks/request-suites.ts'
 import { checkPushRules } from '#hosting/protection/push-rules.ts'
+import { enqueueDescription } from '#hosting/repositories/queue.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
@@ -126,6 +127,7 @@ export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<stri
   await db.query(sql`
     insert into refs (repo_id, name, sha)
     select ${repo_id}, * from unnest(${[...refs.keys()]}::text[], ${[...refs.values()]}::text[])`)
+  await enqueueDescription(db, repo_id)
 }
 
 /** Records refs that an import moved, which are not a push. Refs that a user has pushed since stay unchanged. Safe to repeat. */
@@ -141,6 +143,7 @@ export async function adoptMoves(db: Transaction, repo_id: number, moves: Comman
   await db.query(sql`
     update refs set sha = move.after from jsonb_to_recordset(${encoded}::jsonb) as move (ref text, before text, after text)
     where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after <> ${noObject}`)
+  await enqueueDescription(db, repo_id)
 }
 
 /** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`, or is protected. */

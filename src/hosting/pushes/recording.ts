@@ -7,6 +7,7 @@ import type { Storage } from '#git/storage.ts'
 import { type PushedHead, requestSuites } from '#hosting/checks/request-suites.ts'
 import { lockMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
+import { enqueueDescription } from '#hosting/repositories/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { type Brought, describeMove, describeTogether } from './commits.ts'
@@ -114,6 +115,7 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   await markMerged(db, moves)
   await enqueueFollowers(db, repo_id, moves)
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
+  if (moves.some(({ ref }) => ref === branches + default_branch)) await enqueueDescription(db, repo_id)
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
   return true
 }

@@ -1,6 +1,7 @@
 import { noObject } from '#git/objects.ts'
 import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#git/repair.ts'
 import type { Storage } from '#git/storage.ts'
+import { enqueueDescription } from '#hosting/repositories/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 /** A repaired difference between disk and database. */
@@ -133,4 +134,5 @@ async function record(db: Transaction, repo_id: number, repairs: Repair[], usabl
     insert into ref_repairs (repo_id, ref, recorded_sha, disk_sha, outcome, found_at)
     select ${repo_id}, repair.*, ${db.now} from jsonb_to_recordset(${JSON.stringify(repairs)}::jsonb)
       as repair (ref text, recorded_sha text, disk_sha text, outcome text)`)
+  await enqueueDescription(db, repo_id)
 }

@@ -39,7 +39,8 @@ export async function forkRepository(
   const parent = await lockRepository(db, viewer, repo.id)
   await db.query(sql`
     update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${parent.default_branch},
-      pushed_at = ${parent.pushed_at}, size = ${parent.size}, private = ${parent.private}
+      pushed_at = ${parent.pushed_at}, size = ${parent.size}, language = ${parent.language},
+      license = ${parent.license}, private = ${parent.private}
     where id = ${fork.id}`)
   if (!parent.private) await countPublicForks(db, repo.id, 1)
   await copyObjects(db, repo.id, fork.id)

@@ -1,4 +1,5 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { NullableLicense, repositoryLicenseJson } from '#hosting/templates/json.ts'
 import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { permissionsOf } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
@@ -152,7 +153,7 @@ const listedFields = {
   archived: Type.Boolean(),
   disabled: Type.Boolean(),
   visibility: Type.String(),
-  license: Type.Null(),
+  license: NullableLicense,
   pushed_at: NullableTimestamp,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -178,7 +179,7 @@ export function repositoryJson(repo: Repository, wire: Wire, personal: boolean):
     mirror_url: emptyText(null, wire),
     svn_url: short.html_url,
     homepage: emptyText(repo.homepage, wire),
-    language: null,
+    language: repo.language,
     forks_count: repo.forks_count,
     forks: repo.forks_count,
     stargazers_count: repo.stargazers_count,
@@ -199,7 +200,7 @@ export function repositoryJson(repo: Repository, wire: Wire, personal: boolean):
     archived: repo.archived,
     disabled: false,
     visibility: repo.private ? 'private' : 'public',
-    license: null,
+    license: repositoryLicenseJson(repo.license, wire),
     pushed_at: repo.pushed_at && timestamp(repo.pushed_at),
     created_at: timestamp(repo.created_at),
     updated_at: timestamp(repo.updated_at),

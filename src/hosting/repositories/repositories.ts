@@ -30,6 +30,9 @@ export interface Repository {
   allow_squash_merge: boolean
   allow_merge_commit: boolean
   topics: string[]
+  /** The main language of the default branch, and the key of its license. */
+  language: string | null
+  license: string | null
   size: number
   /** The forks that the viewer may see. */
   forks_count: number

@@ -6,6 +6,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { countPublicForks } from './forks.ts'
+import { enqueueDescription } from './queue.ts'
 import {
   checkName,
   endRedirect,
@@ -66,7 +67,10 @@ async function writeChanges(
   if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (renamed) await endRedirect(db, repo, name, editor.id)
-  if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
+  if (next.default_branch !== repo.default_branch) {
+    await enqueue(db, 'point_head', { repo_id: repo.id })
+    await enqueueDescription(db, repo.id)
+  }
   await publish(db, editor, repo, ...actsOf(repo, { ...next, name }))
   return loadRepositoryById(db, viewer, repo.id)
 }

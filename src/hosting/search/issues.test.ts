@@ -118,7 +118,7 @@ test('what is edited or deleted is found as it is now', inject(async ({ ada, ben
 }))
 
 test('a search that cannot be answered is refused', inject(async ({ forge, dan }) => {
-  const refusals = ['', ' ', 'x'.repeat(1025), 'created:soon', 'comments:many', 'is:wet', 'no:money', 'in:space x', 'language:c']
+  const refusals = ['', ' ', 'x'.repeat(1025), 'created:soon', 'comments:many', 'is:wet', 'no:money', 'in:space x', 'linked:pr']
   for (const q of refusals) {
     const { errors } = await expect(422, await dan.get(`/search/issues?q=${encodeURIComponent(q)}`))
     assert.partialDeepStrictEqual(errors, [{ resource: 'Search', field: 'q' }], q)

@@ -53,6 +53,7 @@ function conditionsFor(viewer: Viewer & { login: string | null }): Conditions {
     draft: among('draft', drafts),
     archived: among('archived', { true: sql`r.archived`, false: sql`not r.archived` }),
     reason: among('reason', reasons),
+    language: (name) => sql`lower(r.language) = lower(${name})`,
     author: (login) => sql`i.author_id = ${person(login)}`,
     assignee,
     mentions,
@@ -89,7 +90,7 @@ function conditionsFor(viewer: Viewer & { login: string | null }): Conditions {
 
 const known = new Set([...Object.keys(conditionsFor({ viewer_id: null, sees_private: false, login: null })), 'in', 'sort'])
 const unsupported = new Set(
-  'team team-review-requested status review linked project language head-ref parent-issue sub-issue has'.split(' '),
+  'team team-review-requested status review linked project head-ref parent-issue sub-issue has'.split(' '),
 )
 
 const sorts: Record<string, Sql> = {

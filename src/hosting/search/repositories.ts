@@ -16,6 +16,9 @@ const conditionsFor = (viewer_id: number | null): Conditions => ({
   template: among('template', { true: sql`r.is_template`, false: sql`not r.is_template` }),
   fork: among('fork', { true: sql`true`, only: sql`r.parent_id is not null`, false: sql`r.parent_id is null` }),
   topic: (name) => sql`r.topics @> array[lower(${name})] and r.topics <> '{}'`,
+  language: (name) => sql`lower(r.language) = lower(${name})`,
+  // A family such as `gpl` has all of its versions.
+  license: (key) => sql`(r.license = lower(${key}) or starts_with(r.license, lower(${key}) || '-'))`,
   topics: inNumbers('topics', sql`cardinality(r.topics)`),
   stars: inNumbers('stars', sql`r.stargazers_count`),
   forks: inNumbers('forks', sql`r.public_forks_count`),
@@ -25,7 +28,7 @@ const conditionsFor = (viewer_id: number | null): Conditions => ({
 })
 
 const known = new Set([...Object.keys(conditionsFor(null)), 'in', 'sort'])
-const unsupported = new Set('language license mirror followers good-first-issues help-wanted-issues has props'.split(' '))
+const unsupported = new Set('mirror followers good-first-issues help-wanted-issues has props'.split(' '))
 
 const sorts: Record<string, Sql> = {
   stars: sql`r.stargazers_count`,

@@ -41,7 +41,7 @@ test('repositories are found by the beginnings of their words, and narrowed by q
   assert.deepEqual(linesOf(await found('repositories', 'steam is:private', ada), 'full_name'), ['ada/secret-steam'])
   const sorted = await ada.read('/search/repositories?q=user:ada+user:ben&sort=stars&order=desc&per_page=1')
   assert.deepEqual([sorted.total_count, sorted.items[0].full_name], [3, 'ada/steam-engine'])
-  assert.equal((await ada.get('/search/repositories?q=language:c')).status, 422)
+  assert.equal((await ada.get('/search/repositories?q=mirror:true')).status, 422)
 }))
 
 test('users are found by login and name, and never by a hidden address', inject(async ({ ada, found }) => {

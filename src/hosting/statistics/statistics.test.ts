@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { engine } from '#test/conversations.ts'
 import { checkContracts } from '#test/documented.ts'
-import { expect, linesOf } from '#test/forge.ts'
+import { expect, linesOf, type Person } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
+import { runJobs } from '#test/jobs.ts'
+import { statisticsTasks } from './jobs.ts'
 
 test('languages are counted by bytes, without data, prose and code of others', async () => {
   await using opened = await openEngine()
@@ -51,3 +54,53 @@ test('contributors are the accounts of all their addresses, and on request autho
   assert.deepEqual(linesOf(await expect(200, second), 'login'), ['ada'])
   await checkContracts(ada, () => [['repos/list-contributors', 'get', `${engine}/contributors?anon=1`]])
 })
+
+test('a repository shows the main language and the license of its default branch', async () => {
+  await using opened = await openEngine()
+  const { work, ada, id, forge } = opened
+  const ben = await forge.person('ben')
+  const { db, storage } = forge.belfry
+  const described = async (path = engine) => {
+    await runJobs(forge, { ...statisticsTasks(db, storage), ...repositoryTasks(db, storage) })
+    const { language, license } = await forge.nobody.read(path)
+    return [language, license?.spdx_id ?? null]
+  }
+  assert.deepEqual(await described(), [null, null])
+  const { body } = await ada.read('/licenses/mit')
+  await work.commit('Begin', { 'a.ts': 'x', 'c.py': 'x'.repeat(20), LICENSE: body })
+  await work.push()
+  assert.deepEqual(await described(), ['Python', 'MIT'])
+  await checkContracts(ada, () => [
+    ['repos/get', 'get', engine],
+    ['repos/list-for-authenticated-user', 'get', '/user/repos'],
+    ['search/repos', 'get', '/search/repositories?q=language:python+license:MIT'],
+  ])
+  const { license } = await ada.read(engine)
+  assert.equal((await ada.read(license.url)).body, body)
+
+  const fork = await expect(202, await ben.post(`${engine}/forks`))
+  assert.deepEqual([fork.language, fork.license.key], ['Python', 'mit'])
+  assert.deepEqual(await described('/repos/ben/engine'), ['Python', 'MIT'])
+  const [forked] = (await ada.read(`${engine}/events`)).filter(({ type }: { type: string }) => type === 'ForkEvent')
+  assert.deepEqual([forked.payload.forkee.language, forked.payload.forkee.license.key], ['Python', 'mit'])
+
+  await work.git('checkout', '--quiet', '-b', 'other')
+  await work.commit('Own terms', { 'a.ts': 'x'.repeat(50), LICENSE: 'All rights reserved.' })
+  await work.push('other')
+  assert.deepEqual(await described(), ['Python', 'MIT'], 'another branch changes nothing')
+  await expect(200, await ada.patch(engine, { default_branch: 'other' }))
+  assert.deepEqual(await described(), ['TypeScript', 'NOASSERTION'])
+  const found = async (q: string, kind = 'repositories') => (await ada.read(`/search/${kind}?q=${q}`)).total_count
+  await expect(201, await ada.post(`${engine}/issues`, { title: 'Steam' }))
+  assert.deepEqual([await found('language:TYPESCRIPT'), await found('steam+language:typescript', 'issues')], [1, 1])
+  assert.deepEqual([await found('language:python+fork:true'), await found('steam+language:python', 'issues')], [1, 0])
+  assert.deepEqual([await found('license:other'), await found('license:gpl'), await found('-license:mit+user:ada')], [1, 0, 1])
+  await expect(
+    200,
+    await ada.delete(`${engine}/contents/LICENSE`, { message: 'No terms', branch: 'other', sha: await shaOf(ada) }),
+  )
+  assert.deepEqual(await described(), ['TypeScript', null])
+  await checkContracts(ada, () => [['repos/get', 'get', `/repositories/${id}`]])
+})
+
+const shaOf = async (ada: Person) => (await ada.read(`${engine}/contents/LICENSE?ref=other`)).sha

@@ -1,29 +1,19 @@
 import { Answer, get, group, listOf } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
-import { Address, type Wire } from '#http/serialization.ts'
+import { Address } from '#http/serialization.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { emojiPath, emojis } from '#web/emojis.ts'
 import { gitignoreTemplates } from './gitignore.ts'
-import { type LicenseTemplate, licenses, readLicenseTemplate } from './licenses.ts'
+import { licenseJson, SimpleLicense } from './json.ts'
+import { licenses, readLicenseTemplate } from './licenses.ts'
 
 const publicly = { permission: 'any', viewer: 'optional' } as const
-
-const simple = { key: Type.String(), name: Type.String(), spdx_id: Type.String(), url: Address, node_id: Type.String() }
-const SimpleLicense = Type.Object(simple, { title: 'SimpleLicense' })
-
-const simpleLicenseJson = ({ key, name, spdx_id }: LicenseTemplate, { api }: Wire) => ({
-  key,
-  name,
-  spdx_id,
-  url: `${api}/licenses/${key}`,
-  node_id: Buffer.from(`07:License${key}`).toString('base64'),
-})
 
 const Words = Type.Array(Type.String())
 const FullLicense = Type.Object(
   {
-    ...simple,
+    ...SimpleLicense.properties,
     html_url: Address,
     description: Type.String(),
     implementation: Type.String(),
@@ -52,7 +42,7 @@ export const api = group('Templates', [
     ({ query, page, wire }) => {
       const listed = licenses.filter(({ featured }) => query.featured === '' || String(featured) === query.featured)
       return new Answer(
-        listed.slice(page.offset, page.offset + page.limit).map((license) => simpleLicenseJson(license, wire)),
+        listed.slice(page.offset, page.offset + page.limit).map((license) => licenseJson(license, wire)),
         { total: listed.length },
       )
     },
@@ -64,7 +54,7 @@ export const api = group('Templates', [
       const license = await readLicenseTemplate(params.license)
       const { description, permissions, conditions, limitations, body, featured } = license
       return {
-        ...simpleLicenseJson(license, wire),
+        ...licenseJson(license, wire),
         html_url: `https://spdx.org/licenses/${license.spdx_id}.html`,
         ...{ description, implementation, permissions, conditions, limitations, body, featured },
       }

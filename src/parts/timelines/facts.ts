@@ -99,6 +99,8 @@ export interface RepositoryFacts
   extends Partial<Pick<Repository, Settings | Counts | 'archived' | 'is_template' | 'default_branch' | 'topics'>> {
   description?: string
   homepage?: string
+  language?: string
+  license?: string
   fork?: true
   pushed_at?: number
   created_at: number

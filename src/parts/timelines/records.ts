@@ -215,7 +215,8 @@ function repositoryOf(facts: RepositoryFacts, named: NamedRepository | undefined
 
 /** What `repository_facts` leaves out. */
 const defaults = {
-  ...{ description: null, homepage: null, default_branch: 'main', topics: [], archived: false, is_template: false },
+  ...{ description: null, homepage: null, language: null, license: null },
+  ...{ default_branch: 'main', topics: [], archived: false, is_template: false },
   ...{ has_issues: true, has_projects: true, has_wiki: true },
   ...{ allow_rebase_merge: true, allow_squash_merge: true, allow_merge_commit: true },
   ...{ size: 0, forks_count: 0, stargazers_count: 0, subscribers_count: 0, open_issues_count: 0 },
