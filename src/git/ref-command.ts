@@ -8,4 +8,6 @@ export interface Command {
   after: string
   /** The number of the pull request that this command merges. */
   merges?: number
+  /** The branch that this command and another one rename, without `refs/heads/`. */
+  renames?: { from: string; to: string }
 }

@@ -114,7 +114,7 @@ function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }
   const { wire } = request.call
   const params = { ...(request.params as Record<string, string>), owner: to.owner, repo: to.name } as Record<string, string>
   const declared = request.routeOptions.config.endpoint?.path ?? ''
-  const rest = readRest(declared, params['*'] ?? '')
+  const rest = to.rest ?? readRest(declared, params['*'] ?? '')
   const path = fillRest(declared, rest.split('/').map(encodeURIComponent).join('/'))
     .replace(/^\/repos\/\{owner\}\/\{repo\}/, `/repositories/${to.id}`)
     .replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))

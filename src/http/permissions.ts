@@ -1,3 +1,4 @@
+import { checkAccess } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows, overOf } from '#identity/permissions.ts'
@@ -21,6 +22,17 @@ export function checkPermission({ token, user }: Caller, { permission, path, met
   const over = overOf(permission)
   const makesOwn = over === 'repository' && method !== 'GET' && !/\{(owner|org)\}/.test(path)
   if (!own && (over === 'account' || makesOwn)) throw ofApp ? notForApp() : notForToken()
+}
+
+/**
+ * Refuses a caller who is not an admin of a repository, for requests that need more than their endpoint does. The permission of an
+ * installation stands for the level of access.
+ */
+export function checkAdmin({ token }: Caller, repo: { access: number }) {
+  const ofApp = token?.kind === 'fine_grained' && token.installation_id !== null
+  if (token?.kind === 'fine_grained' && !allows(token.permissions, 'administration:write'))
+    throw ofApp ? notForApp() : notForToken()
+  if (!ofApp) checkAccess(repo.access, 'admin')
 }
 
 /**

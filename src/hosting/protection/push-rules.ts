@@ -18,14 +18,19 @@ export class BranchProtected extends Refusal {
   }
 }
 
-/** What the protections of branches ask of a push. Refs without rules are left out, and so are merges of pull requests, see `checkMayMerge`. */
+/**
+ * What the protections of branches ask of a push. Refs without rules are left out, and so are merges of pull requests, see `checkMayMerge`,
+ * and the former name of a renamed branch, because only admins rename a protected one.
+ */
 export async function findPushRules(
   db: Queryable,
   repo: Pick<Repository, 'id' | 'access'>,
   pusher: { id: number },
   commands: Command[],
 ): Promise<ProtectedRef[]> {
-  const moves = commands.filter(({ ref, merges }) => ref.startsWith(branches) && !merges)
+  const moves = commands.filter(
+    ({ ref, after, merges, renames }) => ref.startsWith(branches) && !merges && !(renames && after === noObject),
+  )
   const protections = await findProtections(
     db,
     repo,

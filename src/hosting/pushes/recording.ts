@@ -7,6 +7,7 @@ import type { Storage } from '#git/storage.ts'
 import { type PushedHead, requestSuites } from '#hosting/checks/request-suites.ts'
 import { lockMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
+import { lockRetargeted } from '#hosting/pulls/retargeting.ts'
 import { enqueueDescription } from '#hosting/repositories/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -14,6 +15,7 @@ import { type Brought, describeMove, describeTogether } from './commits.ts'
 import { endCorrections } from './import-refs.ts'
 import { newBudget, readBriefDeliveries, readDelivery } from './pushed-commits.ts'
 import type { Move, OpenPush } from './ref-moves.ts'
+import { recordRenames, renamesOf } from './renames.ts'
 
 const branches = 'refs/heads/'
 const tags = 'refs/tags/'
@@ -92,6 +94,7 @@ export interface Settlement {
 /** Records everything, unless the rows that it follows from have changed since they were read. Settlements of one repository take turns. */
 export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
   await lockMerged(db, settlement.moves)
+  await lockRetargeted(db, repo_id, renamesOf(settlement.moves))
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
   if (!repo) return true
@@ -101,7 +104,7 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   if (!moves.length) return true
   await writeRefs(db, repo_id, moves)
   await endCorrections(db, repo_id)
-  const default_branch = await chooseDefault(db, repo_id, repo.default_branch, moves)
+  const default_branch = await chooseDefault(db, repo_id, await recordRenames(db, { id: repo_id, ...repo }, moves), moves)
   await db.query(sql`
     update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}
     where id = ${repo_id}`)

@@ -1,11 +1,17 @@
+import type { Ref } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
 import { findProtection, findProtections } from '#hosting/protection/protection.ts'
-import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Answer, created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
-import { Nothing } from '#http/serialization.ts'
+import { checkAdmin } from '#http/permissions.ts'
+import { Nothing, type Wire } from '#http/serialization.ts'
+import type { Queryable } from '#platform/database.ts'
 import { Type } from '#platform/schema.ts'
 import { listBranches, listTags, loadBranch, loadCommit, writeCommit } from './commits.ts'
 import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson, shortName, TagSchema, tagJson } from './json.ts'
 import { createRef, deleteRef, listMatchingRefs, loadRef, updateRef } from './refs.ts'
+import { findBranch, renameBranch } from './rename-branch.ts'
 
 const reads = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writes = {
@@ -17,6 +23,12 @@ const writes = {
 } as const
 
 const Refs = Type.Array(GitRef)
+
+async function showBranch(db: Queryable, storage: Storage, repo: Repository, branch: Ref, wire: Wire) {
+  const commit = await loadCommit(storage, repo, branch.sha)
+  const protection = await findProtection(db, repo, shortName(branch))
+  return branchJson(branch, protection, await writeCommit(db, commit, repo, wire), repo, wire)
+}
 
 export const api = group('Git references', [
   get(
@@ -114,10 +126,25 @@ export const api = group('Git references', [
     '/repos/{owner}/{repo}/branches/{branch+}',
     { ...reads, operation: 'repos/get-branch', summary: 'A branch and its last commit', answers: { 200: Branch } },
     async ({ db, storage, repo, params, wire }) => {
-      const branch = await loadBranch(storage, repo, params.branch)
-      const commit = await loadCommit(storage, repo, branch.sha)
-      const protection = await findProtection(db, repo, params.branch)
-      return branchJson(branch, protection, await writeCommit(db, commit, repo, wire), repo, wire)
+      const branch = await findBranch(db, storage, repo, params.branch)
+      return showBranch(db, storage, repo, branch, wire)
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/branches/{branch+}/rename',
+    {
+      ...writes,
+      operation: 'repos/rename-branch',
+      summary: 'Rename a branch; its protection and open pull requests follow, and the former name redirects',
+      body: Type.Object({ new_name: Type.String({ minLength: 1, maxLength: 255 }) }),
+      answers: { 201: Branch },
+    },
+    async ({ db, storage, repo, caller, viewer, params, body, wire }) => {
+      const { branch: from } = params
+      await loadBranch(storage, repo, from)
+      if (from === repo.default_branch || (await findProtection(db, repo, from))) checkAdmin(caller, repo)
+      const branch = await renameBranch(db, storage, repo, viewer, from, body.new_name)
+      return new Answer(await showBranch(db, storage, repo, branch, wire), { status: 201 })
     },
   ),
   get(
