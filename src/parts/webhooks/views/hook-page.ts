@@ -7,6 +7,7 @@ import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
 import type { Queryable, Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { tabs } from '#web/components/tabs.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Above, Outcome, SignedIn, Visit } from '#web/page.ts'
 
@@ -93,19 +94,22 @@ export function targetPage({ above, name }: TargetVisit, title: string, body: Ht
   }
 }
 
-const tabs = [
+const sections = [
   ['', 'Deliveries'],
   ['/edit', 'Settings'],
   ['/diagnose', 'Diagnose'],
 ] as const
 
-export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] | null, title: string, body: Html, status = 200) {
+export function hookPage(
+  visited: HookVisit,
+  current: (typeof sections)[number][0] | null,
+  title: string,
+  body: Html,
+  status = 200,
+) {
   const { hook } = visited
-  const links = tabs.map(
-    ([end, text]) => html`<a href="${hookPath(visited)}${end}"${end === current && html` aria-current="page"`}>${text}</a> `,
-  )
-  const heading = html`<h1>${shortUrl(hook.url)}</h1>
-<nav class="views tabs" aria-label="Webhook">${links}</nav>`
+  const links = sections.map(([end, text]) => ({ text, href: `${hookPath(visited)}${end}`, current: end === current }))
+  const heading = html`<h1>${shortUrl(hook.url)}</h1>${tabs('Webhook', links)}`
   return targetPage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
 }
 

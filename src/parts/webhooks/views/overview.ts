@@ -1,5 +1,6 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type History, mostWaiting, type Span, type Waiting } from '#parts/webhooks/history.ts'
+import { segments } from '#web/components/tabs.ts'
 import { type Html, html } from '#web/html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
@@ -65,11 +66,12 @@ function addressOf(visited: HookVisit, { span, status }: OverviewQuery, cursor?:
 const spanNames: Record<Span, string> = { day: '24 hours', month: '30 days' }
 
 function switchLinks(visited: HookVisit, look: OverviewQuery, key: keyof OverviewQuery, names: Record<string, string>): Html {
-  const links = Object.entries(names).map(
-    ([value, text]) =>
-      html`<a href="${addressOf(visited, { ...look, [key]: value })}"${value === look[key] && html` aria-current="true"`}>${text}</a> `,
-  )
-  return html`<nav class="views switch" aria-label="${key === 'span' ? 'Time' : 'Deliveries'} shown">${links}</nav>`
+  const links = Object.entries(names).map(([value, text]) => ({
+    text,
+    href: addressOf(visited, { ...look, [key]: value }),
+    current: value === look[key],
+  }))
+  return segments(`${key === 'span' ? 'Time' : 'Deliveries'} shown`, links)
 }
 
 function list(visited: HookVisit, look: Overview): Html {
