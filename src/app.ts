@@ -10,6 +10,7 @@ import { api as checkRuns } from '#hosting/checks/api.ts'
 import { api as checkSuites } from '#hosting/checks/suites/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
+import { pages as collaboratorPages } from '#hosting/collaborators/settings-pages.ts'
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
 import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
@@ -26,6 +27,7 @@ import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
 import { assets as issueAssets, pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
+import { pages as deployKeyPages } from '#hosting/keys/deploy-key-pages.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
@@ -44,6 +46,7 @@ import { api as emails } from '#hosting/people/emails/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as protection } from '#hosting/protection/api.ts'
 import { api as protectionLists } from '#hosting/protection/lists/api.ts'
+import { pages as protectionPages } from '#hosting/protection/pages.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as comparisonPages } from '#hosting/pulls/comparisons/pages.ts'
@@ -54,6 +57,7 @@ import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
+import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
@@ -211,6 +215,10 @@ const pageRoutes: PageRoute[] = [
   ...releasePages,
   ...invitationPages,
   ...transferPages,
+  ...repositorySettingsPages,
+  ...collaboratorPages,
+  ...deployKeyPages,
+  ...protectionPages,
   ...teamPages,
   ...hookPages,
   ...deliveryPages,

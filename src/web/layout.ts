@@ -69,6 +69,7 @@ function layout(title: string, body: Html, who: Html, { color, keys }: Preferenc
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Belfry</title>
 <meta name="turbo-cache-control" content="no-preview">
+<meta name="turbo-prefetch" content="false">
 <meta name="turbo-refresh-method" content="morph">
 <meta name="turbo-refresh-scroll" content="preserve">
 <link rel="stylesheet" href="${assetAddress('belfry.css')}" data-turbo-track="reload">

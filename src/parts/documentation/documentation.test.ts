@@ -38,7 +38,7 @@ test('the first page leads on, and what has no page says so', async () => {
   await page.goto(forge.web)
   await browser.picture('home')
   await page.getByRole('link', { name: 'API reference' }).first().click()
-  assert.match(page.url(), /\/docs$/)
+  await page.waitForURL(/\/docs$/)
   const lost = await page.goto(`${forge.web}/no/such/page`)
   assert.equal(lost?.status(), 404)
   assert.match((await page.textContent('h1')) ?? '', /no such page/)

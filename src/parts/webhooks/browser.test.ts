@@ -25,7 +25,7 @@ test('a webhook is created by keyboard alone, and its deliveries appear without 
   const { page, inspect, problems } = browser
   await signIn(page, forge, 'ada', path)
   await inspect('hooks-empty')
-  await tabTo(page, 'a.button')
+  await tabTo(page, 'main a.button')
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}${path}/new`)
   await tabTo(page, '#url')
@@ -135,7 +135,7 @@ test('a busy webhook', async (context) => {
   await context.test('without scripts, it can be viewed, changed and deleted', async () => {
     await using browser = await openBrowser({ scripts: false })
     const { page } = browser
-    await signIn(page, forge, 'ada', '/ada/engine')
+    await signIn(page, forge, 'ada', '/ada/engine/settings')
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('link', { name: 'https://ci.example.com', exact: false }).first().click()
     await page.getByRole('link', { name: 'Failed' }).click()
@@ -147,7 +147,7 @@ test('a busy webhook', async (context) => {
     await page.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText('The delivery is being sent again').waitFor()
 
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click()
     assert.equal(await page.getByLabel('New secret').isVisible(), false)
     await page.getByLabel('Replace it').check()
     await page.getByLabel('New secret').fill('hush again')

@@ -21,8 +21,23 @@ async function openHeld(url: string): Promise<Hook> {
   const later = new Date(forge.clock.now().getTime() + 600_000)
   await db.query(sql`update hooks set failures = 20, throttled_until = ${later} where id = ${hook.id}`)
   await expect(201, await ada.post('/repos/ada/engine/labels', { name: `of hook ${hook.id}` }))
-  await until('the delivery is postponed', async () => (await held(hook)).length === 1)
+  await until('the delivery is postponed', async () => (await held(hook)).length === 1).catch(async (error) => {
+    throw new Error(`${error.message}: ${await stateOf(hook)}`)
+  })
   return hook
+}
+
+/** What a failure needs to be understood: this has failed once in a hundred runs of the whole suite, and never alone. */
+async function stateOf({ id }: Hook) {
+  const state = {
+    hook: await db.rows(sql`select failures, throttled_until, active, last_delivered_at from hooks where id = ${id}`),
+    pending: await db.rows(sql`select id, event, sender, ready_at, throttled_at from pending_deliveries where hook_id = ${id}`),
+    deliveries: await db.rows(sql`select id, event, status, throttled_at from deliveries where hook_id = ${id}`),
+    senders: await db.rows(sql`select number from senders`),
+    now: forge.clock.now(),
+    logged: forge.logged.slice(-20),
+  }
+  return JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
 }
 
 const held = ({ id }: Hook) =>

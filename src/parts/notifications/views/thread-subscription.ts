@@ -20,7 +20,9 @@ function isShown({ method, headers }: FastifyRequest) {
   const prefetched = [headers['sec-purpose'], headers.purpose, headers['x-moz']].some((value) =>
     String(value).includes('prefetch'),
   )
-  return method === 'GET' && !prefetched && (headers['sec-fetch-dest'] ?? 'document') === 'document'
+  // Turbo fetches the pages that it shows, and its requests say so.
+  const shown = (headers['sec-fetch-dest'] ?? 'document') === 'document' || 'x-belfry-shown' in headers
+  return method === 'GET' && !prefetched && shown
 }
 
 export const markConversationShown = (visit: Visit, repo: { id: number }, number: number) =>

@@ -2,6 +2,7 @@ import { loadOrganization, type Organization } from '#hosting/organizations/orga
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { settingsFrame } from '#hosting/repositories/views/settings-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
@@ -85,11 +86,12 @@ export const changeHook =
     return { to: `${hookPath(visited)}?done=${done}` }
   }
 
-export function targetPage({ above, name }: TargetVisit, title: string, body: Html, status = 200) {
+export function targetPage({ above, name, repo }: TargetVisit, title: string, body: Html, status = 200) {
+  const main = html`<main class="conversation hooks">${body}</main>`
   return {
     title: `${title} · ${name}`,
     status,
-    body: html`<main class="conversation hooks">${body}</main>`,
+    body: repo ? settingsFrame(repo, '/hooks', main) : main,
     above,
   }
 }
