@@ -35,7 +35,7 @@ export const foundHooks = (found: Sql, repo_id: number) => sql`
 export const isServed = sql`i.suspended_at is null and h.active and h.deleted_at is null and app_is_enabled(i.app_id)`
 
 /** The hooks of a repository, of its organization, and of apps that are installed on it, which subscribe to one of the events. */
-export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]): Sql {
+export function subscribedTo(repo_id: number | Sql, wanted: { event: WebhookName }[]): Sql {
   const events = [...new Set(wanted.map(({ event }) => event)), '*']
   return sql`
     select ${subscribedHookColumns} from hooks h

@@ -1,3 +1,5 @@
+import { subscribedTo } from '#activity/outbox/subscribed-hooks.ts'
+import { publish } from '#activity/publish.ts'
 import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import { suspend } from '#hosting/people/people.ts'
 import { deleteRepository } from '#hosting/repositories/update.ts'
@@ -23,9 +25,18 @@ export async function deleteUser(db: Database, deleter: Account, user: Account) 
   }
   await db.transaction(async (transaction) => {
     await checkNoLastOwner(transaction, user)
+    await endCollaborations(transaction, deleter, user)
     await endMemberships(transaction, deleter, user)
     await transaction.query(sql`delete from accounts where id = ${user.id}`)
   })
+}
+
+/** Before the account is deleted, because payloads show it. Only webhooks follow, so repositories without a subscribed hook are left out. */
+async function endCollaborations(db: Transaction, deleter: Account, user: Account) {
+  const repos = await db.rows<{ id: number }>(sql`
+    with ended as (delete from collaborators where user_id = ${user.id} returning repo_id)
+    select repo_id as id from ended where exists (${subscribedTo(sql`ended.repo_id`, [{ event: 'member' }])}) order by repo_id`)
+  for (const repo of repos) await publish(db, deleter, repo, { act: 'member.removed', member_id: user.id })
 }
 
 interface Ended {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { expect, injecting, openForge } from '#test/forge.ts'
+import { join } from '#test/conversations.ts'
+import { expect, injecting, linesOf, openForge } from '#test/forge.ts'
+import { handOver } from '#test/transfers.ts'
+import { checkPayload } from '#test/webhook-schemas.ts'
+import { heardOf, hookOn } from '#test/webhooks.ts'
 
 const inject = injecting(openSecret)
 const day = 24 * 60 * 60 * 1000
@@ -192,4 +196,25 @@ test('a public client invites, accepts and reads the permission', inject(async (
   const { data: level } = await ada.repos.getCollaboratorPermissionLevel({ ...place, username: 'ben' })
   assert.equal(level.role_name, 'maintain')
   assert.equal((await ada.repos.checkCollaborator({ ...place, username: 'ben' })).status, 204)
+}))
+
+test('hooks learn which collaborators a transfer or a deleted account removes', inject(async (forge) => {
+  const { ada, ben, cy, admin } = forge
+  for (const person of [ben, cy]) await join(ada, person, 'push', '/repos/ada/secret')
+  await hookOn(ada, 'repos/ada/secret', 'member')
+  const given = await heardOf(forge, () => handOver(ada, '/repos/ada/secret', ben))
+  assert.deepEqual(linesOf(given, 'event', 'payload.action', 'payload.member.login', 'payload.sender.login'), [
+    'member removed cy ben',
+  ])
+  assert.equal(given[0]?.payload.repository.full_name, 'ada/secret', 'where the hook is')
+  for (const { event, payload } of given) checkPayload(event, payload)
+
+  await ada.owns('engine')
+  await ada.owns('quiet')
+  for (const name of ['engine', 'quiet']) await join(ada, cy, 'push', `/repos/ada/${name}`)
+  await hookOn(ada, 'repos/ada/engine', 'member')
+  const deleted = await heardOf(forge, async () => expect(204, await admin.delete('/admin/users/cy')))
+  assert.deepEqual(linesOf(deleted, 'payload.action', 'payload.member.login', 'payload.repository.name'), ['removed cy engine'])
+  for (const { event, payload } of deleted) checkPayload(event, payload)
+  assert.deepEqual(logins(await ada.read('/repos/ada/quiet/collaborators')), ['ada'])
 }))

@@ -1,3 +1,4 @@
+import { publish } from '#activity/publish.ts'
 import type { Collaborator } from '#hosting/collaborators/collaborators.ts'
 import { personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
@@ -32,17 +33,25 @@ export async function listAttached(db: Queryable, { id }: { id: number }): Promi
 /** `belfry:listen` has no host. */
 const hostOf = (url: string) => URL.parse(url)?.host || url
 
-/** Drops and returns all of it. Deliveries from before the transfer are still sent. */
-export async function dropAttached(db: Transaction, repo: { id: number }, keep_collaborators: boolean): Promise<Attached> {
-  const attached = await listAttached(db, repo)
+/** Removes all collaborators. Called before the repository moves, because hooks of the former side learned that they were added. */
+export async function dropCollaborators(
+  db: Transaction,
+  accepter: { id: number },
+  repo: { id: number },
+  receiver: { id: number },
+) {
+  const gone = await db.rows<{ member_id: number }>(sql`
+    delete from collaborators where repo_id = ${repo.id} and user_id <> ${receiver.id} returning user_id as member_id`)
+  if (gone.length) await publish(db, accepter, repo, ...gone.map((facts) => ({ act: 'member.removed' as const, ...facts })))
+}
+
+/** Drops everything but collaborators. Deliveries from before the transfer are still sent. */
+export async function dropAttached(db: Transaction, repo: { id: number }) {
   await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${repo.id} and deleted_at is null`)
   await db.query(sql`delete from ssh_keys where repo_id = ${repo.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id}`)
   // An import that is under way would fill the receiver's repository with what the former side chose.
   await db.query(sql`delete from imports where repo_id = ${repo.id} and status <> 'complete'`)
-  if (keep_collaborators) return { ...attached, collaborators: [] }
-  await db.query(sql`delete from collaborators where repo_id = ${repo.id}`)
-  return attached
 }
 
 /** A deploy key ends when the user who added it is no longer an admin. */

@@ -1,4 +1,5 @@
 import { publish } from '#activity/publish.ts'
+import type { Collaborator } from '#hosting/collaborators/collaborators.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
 import { checkName, lockRepository, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
@@ -7,7 +8,7 @@ import { type Account, accountColumns, loadAccount, type Person, type Viewer } f
 import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
-import { type Attached, dropAttached, dropKeysOfFormerAdmins } from './attached.ts'
+import { type Attached, dropAttached, dropCollaborators, dropKeysOfFormerAdmins, listAttached } from './attached.ts'
 
 /** A repository that is offered to another account, and changes hands when the receiver accepts. */
 export interface Transfer {
@@ -149,11 +150,15 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
     const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
     if (!rowCount) throw missing()
     const name = wanted.new_name === undefined ? (new_name ?? repo.name) : checkName(wanted.new_name)
+    const attached = await listAttached(db, repo)
+    if (!wanted.keep_collaborators) await dropCollaborators(db, accepter, repo, receiver)
     await moveRepository(db, accepter, repo, owner, name)
-    const gone = await dropAttached(db, repo, wanted.keep_collaborators ?? false)
+    await dropAttached(db, repo)
     if (wanted.keep_former_owner) await keepFormerOwner(db, repo)
     await publish(db, accepter, repo, { act: 'repo.transferred', former_owner_id: repo.owner_id })
-    return gone
+    const others = (people: Collaborator[]) => people.filter((person) => person.id !== receiver.id)
+    const collaborators = wanted.keep_collaborators ? [] : others(attached.collaborators)
+    return { ...attached, collaborators, invitations: others(attached.invitations) }
   })
   const [repo] = await readRepositories(db, accepter.id, [repo_id])
   if (!repo) throw missing()
