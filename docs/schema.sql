@@ -1446,8 +1446,10 @@ create table subscriptions (
   user_id bigint not null,
   repo_id bigint not null,
   ignored boolean default false not null,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  kinds text[]
 );
+alter table subscriptions add constraint subscriptions_check CHECK (((cardinality(kinds) > 0) AND (kinds <@ ARRAY['Issue'::text, 'PullRequest'::text, 'Release'::text, 'Commit'::text]) AND (NOT (ignored AND (kinds IS NOT NULL)))));
 alter table subscriptions add constraint subscriptions_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table subscriptions add constraint subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table subscriptions add constraint subscriptions_pkey PRIMARY KEY (user_id, repo_id);
@@ -1879,7 +1881,7 @@ declare
   notified bigint[];
   notified_reasons notification_reason[];
 begin
-  select r.id as repo_id, r.owner_id, not r.private or s.invitation_id is not null or s.transfer_id is not null as open,
+  select r.id as repo_id, r.owner_id, s.type, not r.private or s.invitation_id is not null or s.transfer_id is not null as open,
     num_nonnulls(s.invitation_id, s.transfer_id, s.hook_id, s.release_id) > 0 as conditional
   into place from notification_subjects s join repositories r on r.id = s.repo_id where s.id = event.subject_id;
   if not found then
@@ -1914,7 +1916,7 @@ begin
       left join subscriptions w on w.repo_id = place.repo_id and w.user_id = a.user_id
     where case when own then exists (select from threads had where had.subject_id = event.subject_id and had.user_id = a.user_id)
       else a.user_id <> event.actor_id and not coalesce(w.ignored, false)
-        and (a.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and w.user_id is not null))
+        and (a.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and watches(w, place.type)))
         and (place.open or access_by_name(a.user_id, (select r from repositories r where r.id = place.repo_id)) > 0) end;
     insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
     select event.subject_id, a.user_id, 'subscribed', a.reason, at, event.id from unnest(notified, notified_reasons) as a (user_id, reason)
@@ -1937,7 +1939,7 @@ begin
       union all
       select w.user_id, 'subscribed'
       from subscriptions w left join thread_subscriptions s on s.subject_id = event.subject_id and s.user_id = w.user_id
-      where everyone and w.repo_id = place.repo_id and not w.ignored
+      where everyone and w.repo_id = place.repo_id and watches(w, place.type)
         and (coalesce(s.state, 'muted') = 'muted' or (s.state = 'subscribed' and s.after_notice >= event.id))
     ) o
     where o.user_id <> all(addressed) and o.user_id <> event.actor_id
@@ -2644,6 +2646,14 @@ begin
   where t.topic is not null and not exists (
     select from topic_changes c where c.topic = t.topic and c.xid = pg_current_xact_id());
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION watches(watcher subscriptions, subject_type text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select not watcher.ignored and (watcher.kinds is null or subject_type = any(watcher.kinds) or subject_type = 'RepositoryImport')
 $function$;
 
 CREATE OR REPLACE FUNCTION write_issue_document()

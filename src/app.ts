@@ -107,8 +107,10 @@ import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
 import { api as starring } from '#parts/starring/api.ts'
+import { pages as starringPages } from '#parts/starring/pages.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
 import { api as watching } from '#parts/watching/api.ts'
+import { pages as watchingPages } from '#parts/watching/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
 import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
@@ -213,6 +215,8 @@ const pageRoutes: PageRoute[] = [
   ...commitPages,
   ...downloadPages,
   ...releasePages,
+  ...starringPages,
+  ...watchingPages,
   ...invitationPages,
   ...transferPages,
   ...repositorySettingsPages,

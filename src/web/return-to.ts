@@ -18,6 +18,14 @@ export function pageOf(request: FastifyRequest): string {
   return safeReturn(referrer?.host === request.headers.host ? `${referrer?.pathname}${referrer?.search}` : null)
 }
 
+/** The page that has the form, to return to it; `otherwise` if the browser does not name a page of ours. Its message was shown already. */
+export function pageOfForm({ headers }: FastifyRequest, otherwise: string): string {
+  const page = URL.parse(headers.referer ?? '')
+  if (!page || page.host !== headers.host) return otherwise
+  page.searchParams.delete('flash')
+  return safeReturn(`${page.pathname}${page.search}`)
+}
+
 /** The sign-in page that returns to this page. Sign-in pages keep their own return address; an address with a secret is not repeated. */
 export function signInAddress(request: FastifyRequest): string {
   const page = pageOf(request)

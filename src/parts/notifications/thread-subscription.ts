@@ -62,15 +62,21 @@ export async function findIssueSubscription(
   user: { id: number },
   issue: { id: number; repo_id: number },
 ): Promise<IssueSubscription> {
-  const found = await db.first<{ state: string | null; reason: Reason | null; ignored: boolean | null }>(sql`
-    select t.state, t.reason, w.ignored
+  const found = await db.first<{
+    state: string | null
+    reason: Reason | null
+    ignored: boolean | null
+    watched: boolean | null
+  }>(sql`
+    select t.state, t.reason, w.ignored,
+      watches(w, case when exists (select from pulls p where p.issue_id = ${issue.id}) then 'PullRequest' else 'Issue' end) as watched
     from (select) one left join subscriptions w on w.repo_id = ${issue.repo_id} and w.user_id = ${user.id}
       left join notification_subjects s on s.issue_id = ${issue.id}
       left join thread_subscriptions t on t.subject_id = s.id and t.user_id = ${user.id}`)
-  const { state = null, reason = null, ignored = null } = found ?? {}
+  const { state = null, reason = null, ignored = null, watched = null } = found ?? {}
   if (ignored === true) return { subscribed: false, reason: null, repository_ignored: true }
   if (state === 'subscribed') return { subscribed: true, reason, repository_ignored: false }
-  const watches = ignored === false && state !== 'ignored'
+  const watches = watched === true && state !== 'ignored'
   return { subscribed: watches, reason: watches ? 'subscribed' : null, repository_ignored: false }
 }
 

@@ -5,16 +5,23 @@ import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
 
+/** Types of subjects that a watcher may choose, by how the inbox names them. */
+export const watchedKinds = ['Issue', 'PullRequest', 'Release', 'Commit'] as const
+
+export type WatchedKind = (typeof watchedKinds)[number]
+
 /** A user's decision to watch or to ignore a repository. */
 export interface Subscription {
   subscribed: boolean
   ignored: boolean
+  /** What the user is notified of besides threads that concern them; null for everything. */
+  kinds: WatchedKind[] | null
   created_at: Date
 }
 
 export async function findSubscription(db: Queryable, user: Account, repo: Repository): Promise<Subscription | undefined> {
   return db.first(sql`
-    select not ignored as subscribed, ignored, created_at from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
+    select not ignored as subscribed, ignored, kinds, created_at from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
 }
 
 /** Ignoring wins over watching. Neither of them ends the subscription. */
@@ -22,19 +29,19 @@ export async function setSubscription(
   db: Transaction,
   user: Account,
   repo: Repository,
-  { subscribed = true, ignored = false }: { subscribed?: boolean; ignored?: boolean },
+  { subscribed = true, ignored = false, kinds = null }: Partial<Omit<Subscription, 'created_at'>>,
 ): Promise<Subscription> {
   if (!subscribed && !ignored) {
     await endSubscription(db, user, repo)
-    return { subscribed, ignored, created_at: db.now }
+    return { subscribed, ignored, kinds: null, created_at: db.now }
   }
   // Locks access, so that a user who loses it at the same time gets 404 and does not keep watching.
   await keepAccess(db, whoOwns(repo))
   const set = await db.first<Subscription>(sql`
-    insert into subscriptions as s (user_id, repo_id, ignored, created_at)
-    select ${user.id}, r.id, ${ignored}, ${db.now} from repositories r where r.id = ${repo.id} and access_of(${user.id}, r) > 0
-    on conflict (user_id, repo_id) do update set ignored = excluded.ignored
-    returning not s.ignored as subscribed, s.ignored, s.created_at`)
+    insert into subscriptions as s (user_id, repo_id, ignored, kinds, created_at)
+    select ${user.id}, r.id, ${ignored}, ${ignored ? null : kinds}::text[], ${db.now} from repositories r where r.id = ${repo.id} and access_of(${user.id}, r) > 0
+    on conflict (user_id, repo_id) do update set ignored = excluded.ignored, kinds = excluded.kinds
+    returning not s.ignored as subscribed, s.ignored, s.kinds, s.created_at`)
   if (!set) throw missing()
   return set
 }

@@ -16,7 +16,7 @@ export type Section = 'code' | 'issues' | 'pulls' | 'releases' | 'activity' | 's
 /** What the header shows that is not in the repository's row. */
 interface HeaderFacts {
   starred: boolean
-  watching: 'participating' | 'all' | 'ignore'
+  watching: 'participating' | 'all' | 'ignore' | 'custom'
   /** Counted up to `mostCounted`. */
   open_pulls: number
 }
@@ -27,7 +27,7 @@ async function readFacts(db: Queryable, { visitor }: Visit, repo: Repository): P
   const id = visitor?.id ?? null
   const facts = await db.first<HeaderFacts>(sql`
     select exists (select from stars where user_id = ${id} and repo_id = ${repo.id}) as starred,
-      coalesce((select case when ignored then 'ignore' else 'all' end from subscriptions where user_id = ${id} and repo_id = ${repo.id}),
+      coalesce((select case when ignored then 'ignore' when kinds is not null then 'custom' else 'all' end from subscriptions where user_id = ${id} and repo_id = ${repo.id}),
         'participating') as watching,
       (select count(*) from (select from issues i join pulls p on p.issue_id = i.id where i.repo_id = ${repo.id} and i.state = 'open'
         limit ${mostCounted}) counted)::int as open_pulls`)
@@ -86,12 +86,19 @@ function actions(visit: Visit, repo: Repository, { starred, watching }: HeaderFa
 <span class="button-group">${toLogin('Fork', 'repo-forked')}${counted('forks', forks_count, 'forks')}</span>
 <span class="button-group">${toLogin('Star', 'star')}${counted('stargazers', stargazers_count, 'stars')}</span>`
   }
+  const mark = (level: string) => (level === watching ? icon('check') : html`<span class="no-icon"></span>`)
+  const current = (level: string) => level === watching && html` aria-current="true"`
+  const choice = (title: string, text: string) => html`<span>${title}<br><small class="muted">${text}</small></span>`
   const items = Object.entries(levels).map(([level, [title, text]]) => ({
-    markup: html`<form method="post" action="${path}/watch"><input type="hidden" name="csrf" value="${visit.csrf}"><button name="level" value="${level}"${level === watching && html` aria-current="true"`}>${level === watching ? icon('check') : html`<span class="no-icon"></span>`}<span>${title}<br><small class="muted">${text}</small></span></button></form>`,
+    markup: html`<form method="post" action="${path}/watch"><input type="hidden" name="csrf" value="${visit.csrf}"><button name="level" value="${level}"${current(level)}>${mark(level)}${choice(title, text)}</button></form>`,
   }))
+  const custom = {
+    markup: html`<a href="${path}/subscription"${current('custom')}>${mark('custom')}${choice('Custom', 'Notify me of the kinds that I choose.')}</a>`,
+  }
+  const names = { participating: 'Watch', all: 'Watching', custom: 'Watching', ignore: 'Ignoring' }
   const watch = menu(
-    html`<span class="button small">${icon(watching === 'ignore' ? 'bell-slash' : 'eye')} ${watching === 'all' ? 'Watching' : watching === 'ignore' ? 'Ignoring' : 'Watch'} ${icon('triangle-down')}</span>`,
-    items,
+    html`<span class="button small">${icon(watching === 'ignore' ? 'bell-slash' : 'eye')} ${names[watching]} ${icon('triangle-down')}</span>`,
+    [...items, 'divider', custom],
   )
   const star = form(
     visit,

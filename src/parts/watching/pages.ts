@@ -1,0 +1,47 @@
+import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { invalid } from '#platform/errors.ts'
+import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { pageOfForm } from '#web/return-to.ts'
+import { subscriptionPage } from './views/subscription.ts'
+import { findSubscription, type Subscription, setSubscription, watchedKinds } from './watching.ts'
+
+export const pages: PageRoute[] = [
+  submitOwn('/:owner/:repo/watch', watch),
+  showOwn('/:owner/:repo/subscription', showSubscription),
+]
+
+async function showSubscription(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const body = subscriptionPage(visit, repo, await findSubscription(visit.db, visit.visitor, repo))
+  return { title: `Watching · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo) }
+}
+
+const messages = {
+  participating: 'You are notified when you take part or are mentioned.',
+  all: 'You are notified of all activity.',
+  ignore: 'You are never notified of this repository.',
+  custom: 'You are notified of the kinds that you chose.',
+}
+
+async function watch(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const { form, visitor } = visit
+  const level = form.get('level') ?? ''
+  if (!isLevel(level)) throw invalid({ resource: 'Subscription', code: 'invalid', field: 'level' })
+  const kinds = watchedKinds.filter((kind) => form.getAll('kind').includes(kind))
+  // Choosing no kind is the same as being notified only of what concerns the user.
+  const chosen = level === 'custom' && kinds.length === 0 ? 'participating' : level
+  const wanted: Record<typeof chosen, Partial<Subscription>> = {
+    participating: { subscribed: false },
+    all: {},
+    ignore: { ignored: true },
+    custom: { kinds },
+  }
+  await visit.db.transaction((db) => setSubscription(db, visitor, repo, wanted[chosen]))
+  const to = pageOfForm(visit.request, pathOf(repo))
+  // The menu above every page shows the level itself.
+  return to === `${pathOf(repo)}/subscription` ? { to, flash: { done: messages[chosen] } } : { to }
+}
+
+const isLevel = (text: string): text is keyof typeof messages => Object.hasOwn(messages, text)
