@@ -109,6 +109,7 @@ import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
 import { api as starring } from '#parts/starring/api.ts'
 import { pages as starringPages } from '#parts/starring/pages.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
+import { assets as timelineAssets } from '#parts/timelines/views/activity-list.ts'
 import { api as watching } from '#parts/watching/api.ts'
 import { pages as watchingPages } from '#parts/watching/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
@@ -258,7 +259,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     mountHealth(listener, belfry, () => stopping)
   }
   mountFallbacks(listeners.web, site)
-  mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
+  mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets, timelineAssets])
   mountAvatars(listeners.web)
   mountEmojis(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))

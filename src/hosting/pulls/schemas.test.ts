@@ -80,7 +80,7 @@ test('feeds describe pull request events in words', inject(async ({ ada, propose
   const { titles, text } = await subscribe(`${web}/ada.atom`)
   assert.deepEqual(titles.slice(0, 6), [
     'ada merged pull request #1 in ada/engine',
-    'ada pushed to main in ada/engine',
+    'ada pushed 2 commits to main in ada/engine',
     'ada added the label bug to pull request #1 in ada/engine',
     'ada assigned ben to pull request #1 in ada/engine',
     'ada commented on pull request #1 in ada/engine',

@@ -8,6 +8,8 @@ export interface View {
   since: Date
   /** Newer events are not shown yet; null: no delay. */
   until: Date | null
+  /** Only events of these types. Undefined: all. */
+  types?: string[]
 }
 
 /** What is the same for all events of a query. The database then looks it up once, and not for each event. */
@@ -26,11 +28,12 @@ export interface Fixed {
 export function isShown(view: View, { repo_id, actor_id }: Fixed = {}): Sql {
   const repo = repo_id === undefined ? sql`e.repo_id` : sql`${repo_id}`
   const actor = actor_id === undefined ? sql`e.actor_id` : sql`${actor_id}`
-  return sql`${isInTime(view)} and ${isActive(actor)} and ${isRepositoryVisible(view, repo)} and ${areReferencesVisible(view)}`
+  return sql`${isInView(view)} and ${isActive(actor)} and ${isRepositoryVisible(view, repo)} and ${areReferencesVisible(view)}`
 }
 
-export const isInTime = ({ since, until }: View) =>
-  sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty}`
+/** The part of the rule that an event's own row decides. */
+export const isInView = ({ since, until, types }: View) =>
+  sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty} ${types ? sql`and e.type = any(${types}::text[])` : empty}`
 
 export const isActive = (actor: Sql) => sql`(select a.suspended_at is null from accounts a where a.id = ${actor})`
 

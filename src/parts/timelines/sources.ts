@@ -2,7 +2,7 @@ import { type Database, empty, raw, type Sql, sql } from '#platform/database.ts'
 import type { Slice } from '#platform/listed.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
-import { areReferencesVisible, hasAccess, isInTime, isRepositoryVisible, isShown, referringTypes, type View } from './shown.ts'
+import { areReferencesVisible, hasAccess, isInView, isRepositoryVisible, isShown, referringTypes, type View } from './shown.ts'
 
 /** The repositories and actors whose events make up a timeline. Each event comes from one source only. */
 export interface Sources {
@@ -50,8 +50,8 @@ export async function readBySource(
 ): Promise<SourcePage> {
   const columns = sql`e.created_at, e.id, e.actor_id, e.type, case when e.type in (${raw(referring)}) then e.payload end as payload`
   const only_public = view.viewer ? empty : sql`and e.public`
-  const ofRepository = sql`e.repo_id = s.source and ${isInTime(view)} ${only_public} and (e.public and s.open or s.access)`
-  const ofActor = sql`e.actor_id = s.source and ${isInTime(view)} ${only_public}
+  const ofRepository = sql`e.repo_id = s.source and ${isInView(view)} ${only_public} and (e.public and s.open or s.access)`
+  const ofActor = sql`e.actor_id = s.source and ${isInView(view)} ${only_public}
     and e.repo_id not in (select source from repository) and ${isRepositoryVisible(view, sql`e.repo_id`)}`
   const marked = sql`coalesce((select created_at from mark), '-infinity')`
   const continued = sql`(e.created_at, e.id) < (s.created_at, s.id) and e.created_at >= ${marked}`

@@ -5,7 +5,7 @@ import type { Listed, Slice } from '#platform/listed.ts'
 import type { Topic } from '#platform/topics.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
-import { type Fixed, isInTime, isShown, type View } from './shown.ts'
+import { type Fixed, isInView, isShown, type View } from './shown.ts'
 import { bySource, type EventQuery, listSourceIds, readBySource, type SourceIds, type Sources } from './sources.ts'
 
 export type { TimelineEvent } from './event-rows.ts'
@@ -90,7 +90,7 @@ async function readFiltered(db: Database, timeline: Timeline, view: View, page: 
   const only_public = view.viewer ? empty : sql`and e.public`
   // The inner query is not merged with the outer one, which would repeat the conditions for each month.
   const events = (most: number) => sql`
-    select e.* from (select e.* from events e where ${condition} and ${isInTime(view)} ${only_public} ${newestFirst} offset 0) e
+    select e.* from (select e.* from events e where ${condition} and ${isInView(view)} ${only_public} ${newestFirst} offset 0) e
     where ${isShown(view, fixed)} ${newestFirst} limit ${literal(most)}`
   if (fixed) {
     const { rows, found } = await readPage(db, events(mostEvents), page)
@@ -126,7 +126,7 @@ async function readManySources(
   const only_public = view.viewer ? empty : sql`and e.public`
   const filtered = (most: number, recent: number | null) => sql`
     select e.* from (
-      select e.* from events e where ${isInTime(view)} ${only_public} ${newestFirst}
+      select e.* from events e where ${isInView(view)} ${only_public} ${newestFirst}
       ${recent ? sql`limit ${literal(recent)}` : sql`offset 0`}) e
     where ${condition} and ${isShown(view)} ${newestFirst} limit ${literal(most)}`
   const { rows, found } = await readPage(db, filtered(asked, recentEvents), page)
