@@ -58,6 +58,7 @@ import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
+import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
@@ -224,6 +225,7 @@ const pageRoutes: PageRoute[] = [
   ...collaboratorPages,
   ...deployKeyPages,
   ...protectionPages,
+  ...creationPages,
   ...teamPages,
   ...hookPages,
   ...deliveryPages,
@@ -260,6 +262,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   }
   mountFallbacks(listeners.web, site)
   mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets, timelineAssets])
+  mountAssets(listeners.web, [creationAssets, issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
   mountAvatars(listeners.web)
   mountEmojis(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))

@@ -77,6 +77,13 @@ export function listForks(
   return listRepositories(db, viewer, sql`r.parent_id = ${repo.id}`, orders[sort] ?? sql`r.created_at desc, r.id desc`, slice)
 }
 
+/** The repositories of a network that belong to one of these accounts: the repository itself, or forks. */
+export function listNetworkOf(db: Queryable, viewer: Viewer, repo: Repository, owners: Account[]): Promise<Listed<Repository>> {
+  const ids = owners.map(({ id }) => id)
+  const inNetwork = sql`r.network_id = ${repo.network_id} and r.owner_id = any(${ids})`
+  return listRepositories(db, viewer, inNetwork, sql`r.id`, { limit: ids.length, offset: 0 })
+}
+
 /** The root of the network and the parent, if visible to the viewer. */
 export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Repository) {
   if (repo.parent_id === null) return undefined

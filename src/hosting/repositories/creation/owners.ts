@@ -1,0 +1,19 @@
+import { listOrganizations } from '#hosting/organizations/organizations.ts'
+import type { Account } from '#identity/accounts.ts'
+import type { Queryable } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
+
+const mostOrganizations = 100
+
+/** The accounts in which a user may create repositories: their own, and the organizations that they are a member of. */
+export async function listOwners(db: Queryable, user: Account): Promise<Account[]> {
+  const { rows } = await listOrganizations(db, user, { limit: mostOrganizations, offset: 0 }, false)
+  return [user, ...rows]
+}
+
+export function chooseOwner(owners: Account[], login: string): Account {
+  const found = owners.find((owner) => owner.login.toLowerCase() === login.toLowerCase())
+  if (found) return found
+  const message = 'choose an owner from the list: you may not create repositories elsewhere'
+  throw invalid({ resource: 'Repository', code: 'invalid', field: 'owner', message })
+}

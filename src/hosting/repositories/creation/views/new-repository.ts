@@ -1,0 +1,45 @@
+import type { Account } from '#identity/accounts.ts'
+import { button } from '#web/components/button.ts'
+import { icon } from '#web/components/icon.ts'
+import { alert, choice, field, type Problem, select } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Visit } from '#web/page.ts'
+
+/** What was typed into the form, or what the link to it asked for. */
+export interface RepositoryDraft {
+  owner: string
+  name: string
+  description: string
+  private: boolean
+  readme: boolean
+}
+
+export function ownerAndName(owners: Account[], { owner, name }: Pick<RepositoryDraft, 'owner' | 'name'>): Html {
+  const options = owners.map(({ login }): [string, string] => [login, login])
+  const chosen = owners.find(({ login }) => login.toLowerCase() === owner.toLowerCase())?.login ?? ''
+  return html`<div class="owner-and-name" data-name-check="/new/name"><div>${select('Owner', 'owner', options, chosen)}</div><span aria-hidden="true">/</span>
+<div>${field({ label: 'Repository name', name: 'name', value: name, required: true, longest: 100 })}</div></div>
+<p class="name-check" role="status" aria-live="polite"></p>`
+}
+
+export function visibilityChoice(isPrivate: boolean): Html {
+  const row = (value: string, chosen: boolean, name: string, title: string, text: string) =>
+    choice(
+      { name: 'visibility', value, chosen, type: 'radio' },
+      html`${icon(name)}<span><strong>${title}</strong><br><span class="muted">${text}</span></span>`,
+    )
+  return html`<fieldset class="visibility"><legend>Visibility</legend>
+${row('public', !isPrivate, 'repo', 'Public', 'Everyone can see it. You choose who can push.')}
+${row('private', isPrivate, 'lock', 'Private', 'You choose who can see it and who can push.')}</fieldset>`
+}
+
+export const descriptionField = (value: string) =>
+  field({ label: 'Description (optional)', name: 'description', value, longest: 350 })
+
+export function newRepositoryForm(visit: Visit, owners: Account[], draft: RepositoryDraft, problem?: Problem): Html {
+  const fields = html`${alert(problem)}${ownerAndName(owners, draft)}${descriptionField(draft.description)}${visibilityChoice(draft.private)}
+<fieldset><legend>Start with files</legend><p class="muted">Skip this if you push a repository that you already have.</p>
+${choice({ name: 'readme', value: 'yes', chosen: draft.readme }, html`<span>Add a README<br><span class="muted">A page that says what the repository is for.</span></span>`)}</fieldset>
+<p class="buttons">${button('Create repository', { kind: 'primary' })}</p>`
+  return form(visit, '/new', fields)
+}
