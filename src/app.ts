@@ -50,7 +50,7 @@ import { pages as protectionPages } from '#hosting/protection/pages.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as comparisonPages } from '#hosting/pulls/comparisons/pages.ts'
-import { pages as pullPages } from '#hosting/pulls/pages.ts'
+import { assets as pullAssets, pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as reactions } from '#hosting/reactions/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
 import { api as releases } from '#hosting/releases/api.ts'
@@ -263,6 +263,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountFallbacks(listeners.web, site)
   mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets, timelineAssets])
   mountAssets(listeners.web, [creationAssets, issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
+  mountAssets(listeners.web, [issueAssets, pullAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
   mountAvatars(listeners.web)
   mountEmojis(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))

@@ -2,7 +2,7 @@ import { compare } from '#git/compare.ts'
 import { readCommit, resolveCommit } from '#git/objects.ts'
 import { post } from '#hosting/issues/views/conversation.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
-import { fileList } from '#hosting/pulls/views/diff.ts'
+import { diffView } from '#hosting/pulls/views/diff.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -26,8 +26,12 @@ async function commitPage(visit: Visit): Promise<Outcome> {
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.commit_id = ${sha}`)
   const { message, author, parents } = await readCommit(storage, repo.id, sha)
   const [title = '', ...rest] = message.trim().split('\n')
+  const sides = (parent: string) => ({
+    base: { repository: pathOf(repo), sha: parent },
+    head: { repository: pathOf(repo), sha },
+  })
   const files = parents[0]
-    ? fileList(await compare(storage, repo.id, parents[0], sha))
+    ? diffView(visit, await compare(storage, repo.id, parents[0], sha), sides(parents[0]))
     : html`<p class="muted">The first commit.</p>`
   const body = html`<main class="conversation"><h1>${title || 'No message'}</h1>
 <p class="muted">${author.name} ${moment(author.date)} · <code>${sha}</code></p>${rest.length > 0 && html`<pre tabindex="0">${rest.join('\n').trim()}</pre>`}

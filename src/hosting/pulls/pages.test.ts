@@ -28,10 +28,7 @@ test('a pull request is shown, commented on, closed and reopened on its page', i
   assert.equal((await nobody.get('/ada/engine/pull/2')).location, '/ada/engine/issues/2')
   assert.equal((await nobody.get('/ada/engine/pull/3')).status, 404)
   assert.match((await nobody.get(`${path}/commits`)).text, /Add notes/)
-  assert.match(
-    (await nobody.get(`${path}/files`)).text,
-    /notes\.txt<\/code> <span class="muted">added<\/span>.*<span class="added">\+A note\.<\/span>/s,
-  )
+  assert.match((await nobody.get(`${path}/files`)).text, /notes\.txt<\/code> .*>added<.*class="code">A note\.</s)
   const titles = async (list: string) =>
     [...(await nobody.get(list)).text.matchAll(/class="title" href="([^"]*)"/g)].map(([, to]) => to)
   assert.deepEqual(await titles('/ada/engine/pulls'), [path])
@@ -101,7 +98,7 @@ test('a browser shows reviews and merges a pull request', inject(async (forge) =
   await check(page)
   await picture('pull')
   await page.getByRole('link', { name: 'Files (1)' }).click()
-  await page.getByText('+A note.').waitFor()
+  await page.getByRole('cell', { name: 'A note.' }).waitFor()
   await check(page)
   await picture('pull-files')
   await page.getByRole('link', { name: 'Commits (1)' }).click()

@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import { loadIssue } from '#hosting/issues/issues.ts'
 import { mayPush } from '#hosting/issues/rights.ts'
 import { addressOf, type Conversation, conversationPage, nameOf, post, stateMark } from '#hosting/issues/views/conversation.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
-import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
+import { commitList, diffView } from '#hosting/pulls/views/diff.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
@@ -17,6 +18,8 @@ import { form, type Outcome, type PageRoute, plainText, type SignedIn, show, sub
 import { comparePull, openPullText, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { loadPull, type Pull } from './pulls.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 const place = '/:owner/:repo/pull/:number'
 
@@ -90,7 +93,7 @@ async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<O
   const { repo, pull } = await load(visit)
   const comparison = await comparePull(visit.belfry.storage, pull)
   const path = `${pathOf(repo)}/pull/${pull.number}`
-  const shown = tab === 'Commits' ? commitList(comparison, pathOf(repo)) : fileList(comparison)
+  const shown = tab === 'Commits' ? commitList(comparison, pathOf(repo)) : diffView(visit, comparison)
   const body = html`<main class="conversation"><h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
 <p class="summary">${stateMark(pull)}</p>${tabs(path, pull, tab)}${shown}</main>`
   const title = `${tab} · ${pull.title} · Pull request #${pull.number} · ${repo.owner_login}/${repo.name}`

@@ -84,13 +84,13 @@ function resolvePosition(lines: PatchLine[] | undefined, wanted: RequestedPositi
 }
 
 /** A line of a patch, with its numbers in the old and the new file. Its index in the list is its `position`. */
-interface PatchLine {
+export interface PatchLine {
   text: string
   LEFT?: number
   RIGHT?: number
 }
 
-function readPatch(patch: string): PatchLine[] {
+export function readPatch(patch: string): PatchLine[] {
   let [left, right] = [0, 0]
   // Git checks only the start of a file for null characters; PostgreSQL rejects all of them.
   const lines = patch.replaceAll('\0', '\ufffd').split('\n')

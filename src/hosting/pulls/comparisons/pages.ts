@@ -1,6 +1,6 @@
 import { compare, findBoth } from '#git/compare.ts'
 import { openComparison } from '#git/diff-text.ts'
-import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
+import { commitList, diffView } from '#hosting/pulls/views/diff.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
@@ -27,6 +27,6 @@ async function comparePage(visit: Visit): Promise<Outcome> {
   const body = html`<main class="conversation"><h1>${title}</h1>
 <p class="muted">${comparison.ahead_by} ahead, ${comparison.behind_by} behind · <a href="${`${pathOf(repo)}/compare/${named}.diff`}">diff</a>
 · <a href="${`${pathOf(repo)}/compare/${named}.patch`}">patch</a></p>
-${commitList(comparison, pathOf(head.repo))}${fileList(comparison)}</main>`
+${commitList(comparison, pathOf(head.repo))}${diffView(visit, comparison, { base: { repository: pathOf(base.repo), sha: comparison.base }, head: { repository: pathOf(head.repo), sha: comparison.head } })}</main>`
   return { title: `${title} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }

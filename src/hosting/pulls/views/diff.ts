@@ -1,12 +1,23 @@
-import type { ChangedFile } from '#git/changes.ts'
+import type { ChangedFile, Changes } from '#git/changes.ts'
 import type { Comparison } from '#git/compare.ts'
+import { encodePath } from '#hosting/refs/json.ts'
+import { buttonLink } from '#web/components/button.ts'
+import { copyButton } from '#web/components/copy.ts'
+import { icon } from '#web/components/icon.ts'
+import { segments } from '#web/components/tabs.ts'
 import { moment } from '#web/components/time.ts'
+import { readCookie, writeCookie } from '#web/cookies.ts'
 import { type Html, html } from '#web/html.ts'
+import { isSecure, type Visit } from '#web/page.ts'
+import { readRows } from './diff-rows.ts'
+import { anchorOf, type DiffComments, diffTable, type Layout } from './diff-table.ts'
 
 /** Limits of one page. */
 const mostCommits = 250
 const mostFiles = 300
-const longestPatches = 1 << 19
+const mostLines = 6000
+/** A longer file is shown on a page of its own. */
+const mostLinesOfFile = 1500
 
 export function commitList({ commits, total_commits }: Pick<Comparison, 'commits' | 'total_commits'>, repository: string): Html {
   const rows = commits.slice(-mostCommits).map(({ sha, message, author }) => {
@@ -18,32 +29,108 @@ export function commitList({ commits, total_commits }: Pick<Comparison, 'commits
   return html`${more > 0 && html`<p class="muted">${more} earlier commits are not shown.</p>`}<ol class="issues">${rows}</ol>`
 }
 
-/** Each file with its patch. */
-export function fileList({ files, changed_files }: Pick<Comparison, 'files' | 'changed_files'>): Html {
-  let room = longestPatches
-  const shown = files.slice(0, mostFiles).map((file) => {
-    room -= file.patch?.length ?? 0
-    return showFile(file, room >= 0)
+export interface DiffOptions {
+  /** The repositories and commits that have the files. */
+  head?: { repository: string; sha: string } | undefined
+  base?: { repository: string; sha: string } | undefined
+  comments?: DiffComments | undefined
+  /** At the end of the bar above the files. */
+  tools?: Html | undefined
+}
+
+/** The files of a commit, a comparison or a pull request, with their changed lines. */
+export function diffView(visit: Visit, changes: Changes, options: DiffOptions = {}): Html {
+  const layout = layoutOf(visit)
+  const alone = visit.query.get('file')
+  const files = changes.files.slice(0, mostFiles).filter(({ filename }) => alone === null || filename === alone)
+  let room = mostLines
+  const shown = files.map((file) => {
+    const rows = file.patch === undefined ? [] : readRows(file.patch)
+    const fits = alone !== null || (rows.length <= mostLinesOfFile && rows.length <= room)
+    if (fits) room -= rows.length
+    return showFile(file, fits ? diffTable(file, rows, layout, options.comments) : tooLong(visit, file), options)
   })
-  const more = changed_files - shown.length
-  return html`${shown}${more > 0 && html`<p class="muted">${more} more files are not shown.</p>`}`
+  const more = alone === null ? changes.changed_files - shown.length : 0
+  return html`<div class="diff${shown.length > 1 && ' listed'}">${bar(visit, changes, layout, options.tools)}${shown.length > 1 && fileIndex(files)}
+<div class="diff-content">${alone !== null && html`<p class="muted">Only <code>${alone}</code> is shown. <a href="${addressWith(visit, { file: null })}">Show all files</a></p>`}${shown}${more > 0 && html`<p class="muted">${more} more files are not shown.</p>`}</div></div>`
 }
 
-function showFile({ filename, previous_filename, status, additions, deletions, patch }: ChangedFile, fits: boolean): Html {
-  const name = previous_filename ? `${previous_filename} → ${filename}` : filename
-  const changes = html`<span class="added">+${additions}</span> <span class="removed">−${deletions}</span>`
-  const text =
-    patch === undefined
-      ? html`<p class="muted">Binary, or too long to show.</p>`
-      : fits
-        ? html`<pre class="patch" tabindex="0">${patch.split('\n').map(showLine)}</pre>`
-        : html`<p class="muted">Not shown, because this page is too long.</p>`
-  return html`<details open><summary><code>${name}</code> <span class="muted">${status}</span> ${changes}</summary>${text}</details>`
+const cookie = 'belfry_diff'
+const year = 365 * 86_400
+
+/** The query sets it for the next pages too. */
+function layoutOf(visit: Visit): Layout {
+  const wanted = visit.query.get('diff')
+  if (wanted === 'split' || wanted === 'unified') {
+    writeCookie(visit.reply, cookie, wanted, { max_age: year, secure: isSecure(visit.belfry) })
+    return wanted
+  }
+  return readCookie(visit.request, cookie) === 'split' ? 'split' : 'unified'
 }
 
-const kinds: Record<string, string> = { '+': 'added', '-': 'removed', '@': 'muted' }
-
-function showLine(line: string): Html {
-  const kind = kinds[line.charAt(0)]
-  return kind ? html`<span class="${kind}">${line}</span>\n` : html`${line}\n`
+function addressWith({ request, query }: Visit, changed: Record<string, string | null>): string {
+  const asked = new URLSearchParams(query)
+  asked.delete('flash')
+  for (const [name, value] of Object.entries(changed)) value === null ? asked.delete(name) : asked.set(name, value)
+  const [path = ''] = request.url.split('?')
+  return asked.size ? `${path}?${asked}` : path
 }
+
+function bar(visit: Visit, { changed_files, additions, deletions }: Changes, layout: Layout, tools: Html | undefined): Html {
+  const choice = (name: Layout, text: string, picture: string) => ({
+    text,
+    href: addressWith(visit, { diff: name }),
+    icon: picture,
+    current: layout === name,
+  })
+  return html`<div class="diff-bar"><p><strong>${changed_files} changed ${changed_files === 1 ? 'file' : 'files'}</strong> ${counts({ additions, deletions })}</p>
+${segments('Layout of the changes', [choice('unified', 'Unified', 'rows'), choice('split', 'Split', 'columns')])}${tools}</div>`
+}
+
+export const counts = ({ additions, deletions }: { additions: number; deletions: number }) =>
+  html`<span class="diff-counts"><span class="additions">+${additions}<span class="unseen"> lines added</span></span> <span class="deletions">−${deletions}<span class="unseen"> lines removed</span></span></span>`
+
+const pictures = {
+  added: 'diff-added',
+  removed: 'diff-removed',
+  modified: 'diff-modified',
+  renamed: 'diff-renamed',
+  copied: 'diff-added',
+} as const
+
+/** The files by folder, to jump to. */
+function fileIndex(files: ChangedFile[]): Html {
+  const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1)
+  const folders = Map.groupBy(files, ({ filename }) => folderOf(filename))
+  const lists = [...folders].map(
+    ([folder, inside]) =>
+      html`${folder && html`<p class="muted">${icon('file-directory')} ${folder}</p>`}<ul class="plain">${inside.map(
+        ({ filename, status }) =>
+          html`<li><a href="#${anchorOf(filename)}"><span class="status ${status}">${icon(pictures[status], { label: status })}</span> <span>${filename.slice(folder.length)}</span></a></li>`,
+      )}</ul>`,
+  )
+  return html`<nav class="diff-index" aria-label="Changed files"><details open><summary>${icon('file-diff')} Files</summary>${lists}</details></nav>`
+}
+
+function showFile(file: ChangedFile, shown: Html, { head, base, comments }: DiffOptions): Html {
+  const { filename, previous_filename, status, additions, deletions } = file
+  const anchor = anchorOf(filename)
+  const at = status === 'removed' ? base : head
+  const name = previous_filename ? html`<span class="muted">${previous_filename} → </span>${filename}` : html`${filename}`
+  const lines = file.patch === undefined ? html`<p class="diff-note">${withoutLines(file)}</p>` : shown
+  return html`<section class="diff-file" id="${anchor}" aria-label="${filename}" data-viewed-key="${file.sha}"><div class="diff-actions">${copyButton(filename, `Copy the path ${filename}`)}${
+    at && buttonLink('View file', `${at.repository}/blob/${at.sha}/${encodePath(filename)}`, { size: 'small', kind: 'invisible' })
+  }<label class="viewed" hidden><input type="checkbox"> Viewed</label></div>
+<details open><summary><span class="chevron">${icon('chevron-down')}</span><code>${name}</code> ${status !== 'modified' && html`<span class="badge">${status}</span> `}${counts({ additions, deletions })}</summary>
+${comments?.above(file)}${lines}</details></section>`
+}
+
+/** Git has no lines of binary files, and reads no long ones. */
+function withoutLines({ status, changes }: ChangedFile): string {
+  if (changes) return 'The changes of this file are too long to show.'
+  if (status === 'renamed' || status === 'copied') return `The file was ${status} without changes.`
+  return status === 'modified' ? 'A binary file, or a change of its mode only.' : 'A binary or empty file.'
+}
+
+const tooLong = (visit: Visit, { filename, changes }: ChangedFile) =>
+  html`<p class="diff-note">${changes} changed lines are not shown here. <a href="${addressWith(visit, { file: filename })}">Show this file alone</a></p>`
