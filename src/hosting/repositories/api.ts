@@ -22,6 +22,7 @@ import { listRepositories, listRepositoryNames, type Repository } from './reposi
 import { deleteRepository, updateRepository } from './update.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Template = Type.String({ maxLength: 100 })
 const Visibility = Type.Unsafe<'public' | 'private'>({ type: 'string', enum: ['public', 'private'] })
 
 const options = {
@@ -40,7 +41,9 @@ const options = {
 
 const NewRepositoryBody = Type.Object({
   name: Name,
-  ...Type.Partial(Type.Object({ ...options, auto_init: Type.Boolean() })).properties,
+  ...Type.Partial(
+    Type.Object({ ...options, auto_init: Type.Boolean(), license_template: Template, gitignore_template: Template }),
+  ).properties,
 })
 
 const creating = {

@@ -6,6 +6,7 @@ import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Account, Person, Viewer } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import { type InitialOptions, readInitialFiles } from './initial-files.ts'
 import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
 
 /** The author of commits that Belfry makes for a user: a no-reply address, unless the user's address is public. */
@@ -24,14 +25,18 @@ export async function createOnDisk(
   viewer: Viewer,
   owner: Person,
   creator: Account,
-  { auto_init, ...asked }: NewRepository & { auto_init?: boolean },
+  asked: NewRepository & InitialOptions,
 ): Promise<Repository> {
   const wanted = { ...asked, name: checkName(asked.name) }
+  const author = authorOf(creator)
+  const initial = await readInitialFiles(wanted, owner.type === 'Organization' ? owner.login : author.name, db.now)
   const id = await reserveId(db)
+  const license = initial?.license ?? null
   const branch = 'main'
   await storage.create(id, branch)
   try {
-    const first = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : undefined
+    const first =
+      initial && (await storage.commit(id, branch, [{ author, at: db.now, message: 'Initial commit', files: initial.files }]))
     // Only an organization's hooks can be there before the repository is.
     const heard = first && owner.type === 'Organization'
     const delivery =
@@ -44,22 +49,17 @@ export async function createOnDisk(
         await transaction.query(
           sql`insert into refs (repo_id, name, sha) values (${id}, ${`refs/heads/${branch}`}, ${first.head})`,
         )
-        await transaction.query(sql`update repositories set size = ${first.size} where id = ${id}`)
+        await transaction.query(sql`update repositories set size = ${first.size}, license = ${license} where id = ${id}`)
         created.push({ act: 'branch.created', ref: branch, ref_type: 'branch', ...facts })
         if (delivery) created.push({ act: 'push.without_commits', delivery })
       }
       await publish(transaction, creator, repo, ...created)
-      return { ...repo, size: first?.size ?? repo.size }
+      return { ...repo, size: first?.size ?? repo.size, license }
     })
   } catch (error) {
     await storage.erase(id)
     throw error
   }
-}
-
-function firstCommit({ name, description }: NewRepository, creator: Account, at: Date) {
-  const text = `# ${name}\n${description ? `\n${description}\n` : ''}`
-  return { author: authorOf(creator), at, message: 'Initial commit', files: { 'README.md': text } }
 }
 
 /** The default branch must exist. */
