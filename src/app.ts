@@ -59,6 +59,7 @@ import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
+import { api as generation } from '#hosting/repositories/generation/api.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
@@ -137,6 +138,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   teams,
   teamMembers,
   repositories,
+  generation,
   topics,
   contents,
   gitData,

@@ -55,9 +55,7 @@ export class Storage {
 
   /** The repository appears complete or not at all. An existing one stays unchanged. */
   async create(repo_id: number, default_branch: string) {
-    await this.#createAtomically(repo_id, (draft) =>
-      git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft]),
-    )
+    await this.#createAtomically(repo_id, (draft) => initBare(draft, default_branch))
   }
 
   /**
@@ -80,6 +78,20 @@ export class Storage {
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
       await prepare?.(await readRefs(draft))
+    })
+  }
+
+  /** Creates a repository with contents that `write` writes. `prepare` gets its refs before it is visible. */
+  async fill(
+    repo_id: number,
+    default_branch: string,
+    write: (path: string) => Promise<unknown>,
+    prepare: (refs: Map<string, string>) => Promise<void>,
+  ) {
+    await this.#createAtomically(repo_id, async (draft) => {
+      await initBare(draft, default_branch)
+      await write(draft)
+      await prepare(await readRefs(draft))
     })
   }
 
@@ -205,6 +217,9 @@ export class Storage {
     return [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0)
   }
 }
+
+const initBare = (path: string, default_branch: string) =>
+  git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, path])
 
 async function readRefs(path: string, names: string[] = []) {
   const found = await git(['-C', path, 'for-each-ref', '--format=%(objectname) %(refname)', '--', ...names], {

@@ -12,7 +12,7 @@ export async function checkSome(db: Database, storage: Storage, log: Logger, aft
   const rows = await db.rows<{ id: number; default_branch: string; copying: boolean }>(sql`
     select r.id, r.default_branch, exists (select from graphile_worker._private_jobs j
         join graphile_worker._private_tasks t on t.id = j.task_id
-        where t.identifier = 'copy_repository' and (j.payload->>'to_id')::bigint = r.id) as copying
+        where t.identifier in ('copy_repository', 'generate_repository') and (j.payload->>'to_id')::bigint = r.id) as copying
     from repositories r where r.id > ${after} order by r.id limit ${batch}`)
   for (const { id, default_branch, copying } of rows) {
     if (!storage.has(id) && !copying) {

@@ -1,7 +1,7 @@
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
 import { MilestoneSchema, milestoneJson, NullableUser } from '#hosting/milestones/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { ownerOf, RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import { NullableRepository, ownerOf, repositoryJson } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
 import {
@@ -25,11 +25,7 @@ const End = Type.Object({
   ref: Type.String(),
   sha: Type.String(),
   user: NullableUser,
-  repo: Type.Unsafe<Static<typeof RepositorySchema> | null>({
-    ...RepositorySchema,
-    title: 'NullableRepository',
-    nullable: true,
-  }),
+  repo: NullableRepository,
 })
 const Href = Type.Object({ href: Address })
 

@@ -1,15 +1,14 @@
-import { findMembership } from '#hosting/organizations/organizations.ts'
 import { Answer, created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice, readSince, text } from '#http/input.ts'
 import { afterId } from '#http/paging.ts'
 import { checkResourceOwner } from '#http/permissions.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
-import { type Account, loadAccount, type Viewer } from '#identity/accounts.ts'
+import type { Viewer } from '#identity/accounts.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
-import { forbidden, Refusal } from '#platform/errors.ts'
+import { forbidden } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
-import { countNetworks, forkRepository, listForks, loadAncestors } from './forks.ts'
+import { countNetworks, findTemplate, forkRepository, listForks, loadAncestors } from './forks.ts'
 import {
   FullRepository,
   fullRepositoryJson,
@@ -18,6 +17,7 @@ import {
   RepositorySchema,
   repositoryJson,
 } from './json.ts'
+import { loadReceiver } from './receiver.ts'
 import { listRepositories, listRepositoryNames, type Repository } from './repositories.ts'
 import { deleteRepository, updateRepository } from './update.ts'
 
@@ -55,12 +55,16 @@ const creating = {
 } as const
 
 export async function whole(db: Queryable, viewer: Viewer, repo: Repository, wire: Wire) {
-  const [counts, ancestors] = await Promise.all([countNetworks(db, viewer, [repo]), loadAncestors(db, viewer, repo)])
-  return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire)
+  const [counts, ancestors, template] = await Promise.all([
+    countNetworks(db, viewer, [repo]),
+    loadAncestors(db, viewer, repo),
+    findTemplate(db, viewer, repo),
+  ])
+  return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors, template }, wire)
 }
 
 /** A token with `public_repo` only cannot create a private repository. */
-function checkScope(may: (scope: string) => boolean, wanted: { private?: boolean; visibility?: string }) {
+export function checkScope(may: (scope: string) => boolean, wanted: { private?: boolean; visibility?: string }) {
   if ((wanted.private || wanted.visibility === 'private') && !may('repo')) throw forbidden("Missing the 'repo' scope.")
 }
 
@@ -186,7 +190,6 @@ export const api = group('Repositories', [
     },
     async ({ db, caller, viewer, repo, body, wire }) => {
       const owner = body.organization === undefined ? viewer : await loadReceiver(db, viewer, body.organization)
-      if (owner.id !== viewer.id && owner.type !== 'Organization') throw noSuchOwner(owner.login)
       checkResourceOwner(caller, owner)
       const fork = await forkRepository(db, caller, repo, viewer, owner, body)
       return whole(db, caller, fork, wire)
@@ -275,23 +278,3 @@ export const api = group('Repositories', [
     },
   ),
 ])
-
-/** Only members can fork into an organization. */
-async function loadReceiver(db: Queryable, viewer: Account, login: string): Promise<Account> {
-  const owner = await loadAccount(db, login).catch((error) => {
-    throw error instanceof Refusal ? noSuchOwner(login) : error
-  })
-  if (owner.type === 'Organization' && !(await findMembership(db, owner, viewer))) throw noSuchOwner(login)
-  return owner
-}
-
-function noSuchOwner(login: string) {
-  return new Refusal('invalid', 'Validation Failed', [
-    {
-      resource: 'Repository',
-      code: 'invalid',
-      field: 'owner',
-      message: `'${login}' is not an account that you may fork into`,
-    },
-  ])
-}

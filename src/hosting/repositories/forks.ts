@@ -99,6 +99,13 @@ export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Reposit
   return parent && root ? { parent, source: root } : undefined
 }
 
+/** The template that a repository was generated from, if visible to the viewer. */
+export async function findTemplate(db: Queryable, viewer: Viewer, { template_id }: Repository): Promise<Repository | undefined> {
+  if (template_id === null) return undefined
+  const { rows } = await listRepositories(db, viewer, sql`r.id = ${template_id}`, sql`r.id`, { limit: 1, offset: 0 })
+  return rows[0]
+}
+
 /** How many repositories of each network the viewer may see, by the network's id. A network that is not listed has one. */
 export async function countNetworks(db: Queryable, viewer: Viewer, repos: Repository[]): Promise<Map<number, number>> {
   const ids = [...new Set(repos.flatMap((repo) => (repo.forked === false ? [] : repo.network_id)))]

@@ -3,6 +3,7 @@ import { adoptRefs } from '#hosting/pushes/pushes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'
 import { mayCopy } from './crossing.ts'
+import { copyTemplate, type Generation } from './generation/generate.ts'
 
 interface Row {
   id: number
@@ -49,6 +50,7 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
       }
       await storage.create(to_id, fork.default_branch)
     },
+    generate_repository: (generation: Generation) => copyTemplate(db, storage, generation),
     /** Waits until every fork has its contents: they may be coming from here. */
     erase_repository: async ({ repo_id, network_id }: { repo_id: number; network_id: number }) => {
       const relatives = await db.rows<{ id: number }>(sql`select id from repositories where network_id = ${network_id}`)

@@ -170,6 +170,12 @@ const listedFields = {
 
 export const RepositorySchema = Type.Object(listedFields, { title: 'Repository' })
 
+export const NullableRepository = Type.Unsafe<Static<typeof RepositorySchema> | null>({
+  ...RepositorySchema,
+  title: 'NullableRepository',
+  nullable: true,
+})
+
 /** `personal` is false without a caller, as in webhooks and events: then there are no permissions to show. */
 export function repositoryJson(repo: Repository, wire: Wire, personal: boolean): Static<typeof RepositorySchema> {
   const short = minimalRepositoryJson(repo, wire)
@@ -225,6 +231,7 @@ export const FullRepository = Type.Object(
     organization: Type.Optional(SimpleUser),
     parent: Type.Optional(RepositorySchema),
     source: Type.Optional(RepositorySchema),
+    template_repository: NullableRepository,
     network_count: Type.Integer(),
   },
   { title: 'FullRepository' },
@@ -233,11 +240,12 @@ export const FullRepository = Type.Object(
 export interface Relations {
   network_count: number
   ancestors: { parent: Repository; source: Repository } | undefined
+  template: Repository | undefined
 }
 
 export function fullRepositoryJson(
   repo: Repository,
-  { network_count, ancestors }: Relations,
+  { network_count, ancestors, template }: Relations,
   wire: Wire,
 ): Static<typeof FullRepository> {
   return {
@@ -247,6 +255,7 @@ export function fullRepositoryJson(
       parent: repositoryJson(ancestors.parent, wire, true),
       source: repositoryJson(ancestors.source, wire, true),
     }),
+    template_repository: template ? repositoryJson(template, wire, true) : null,
     network_count,
   }
 }

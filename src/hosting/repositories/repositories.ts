@@ -18,6 +18,8 @@ export interface Repository {
   private: boolean
   network_id: number
   parent_id: number | null
+  /** The template that it was generated from. */
+  template_id: number | null
   default_branch: string
   archived: boolean
   /** Another system runs when this is pushed to, see automation.ts. */

@@ -29,7 +29,7 @@ export async function sweepRepositories(db: Database, storage: Storage, before: 
       -- A fork may be waiting for the contents of a repository that is deleted by now; the job that erases those waits for it.
       select (j.payload->>field)::bigint from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
         cross join unnest(array['repo_id', 'from_id', 'to_id']) field
-      where t.identifier in ('erase_repository', 'copy_repository') and j.payload->>field is not null`)
+      where t.identifier in ('erase_repository', 'copy_repository', 'generate_repository') and j.payload->>field is not null`)
     const named = new Set(needed.map(({ id }) => id))
     for (const { id, path, draft } of found) {
       // The database is older than the disk, for example after a backup of the database alone was restored. Such a folder is no leftover.

@@ -9,7 +9,11 @@ export const SimpleLicense = Type.Object(
   { title: 'SimpleLicense' },
 )
 
-export const NullableLicense = Type.Unsafe<Static<typeof SimpleLicense> | null>({ ...SimpleLicense, nullable: true })
+export const NullableLicense = Type.Unsafe<Static<typeof SimpleLicense> | null>({
+  ...SimpleLicense,
+  title: 'NullableLicense',
+  nullable: true,
+})
 
 export const licenseJson = ({ key, name, spdx_id }: License, { api }: Wire): Static<typeof SimpleLicense> => ({
   key,

@@ -220,5 +220,5 @@ const defaults = {
   ...{ has_issues: true, has_projects: true, has_wiki: true },
   ...{ allow_rebase_merge: true, allow_squash_merge: true, allow_merge_commit: true },
   ...{ size: 0, forks_count: 0, stargazers_count: 0, subscribers_count: 0, open_issues_count: 0 },
-  ...{ network_id: 0, automation: false, access: 0 },
+  ...{ network_id: 0, template_id: null, automation: false, access: 0 },
 }
