@@ -57,9 +57,9 @@ import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
-import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
 import { api as generation } from '#hosting/repositories/generation/api.ts'
+import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
@@ -235,6 +235,18 @@ const pageRoutes: PageRoute[] = [
   ...importPages,
 ]
 
+/** Styles and scripts of the parts. */
+const assetFolders = [
+  issueAssets,
+  inboxAssets,
+  hookAssets,
+  importAssets,
+  documentationAssets,
+  timelineAssets,
+  creationAssets,
+  pullAssets,
+]
+
 // When the program is loaded: a start records pushes before it opens listeners.
 setPayloadComposer(composePayloads)
 setOrganizationPayloadComposer(composeOrganizationPayloads)
@@ -263,9 +275,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     mountHealth(listener, belfry, () => stopping)
   }
   mountFallbacks(listeners.web, site)
-  mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets, timelineAssets])
-  mountAssets(listeners.web, [creationAssets, issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
-  mountAssets(listeners.web, [issueAssets, pullAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
+  mountAssets(listeners.web, assetFolders)
   mountAvatars(listeners.web)
   mountEmojis(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
