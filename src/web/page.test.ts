@@ -41,7 +41,7 @@ test('the reference and pages about errors know who is signed in', async () => {
   ] as const) {
     const page = await ada.get(path)
     assert.equal(page.status, status, path)
-    assert.match(page.text, /href="\/settings\/profile">ada<\/a>[\s\S]*Sign out/, path)
+    assert.match(page.text, /href="\/ada"><span><strong>ada<[\s\S]*Sign out/, path)
     assert.equal(signInLink(page), undefined)
   }
   const unreadable = await fetch(`${forge.web}/login`, {

@@ -101,6 +101,9 @@ export const submitOwn = (path: string, handler: Handler<SignedIn>): PageRoute =
   handler,
 })
 
+/** Turbo fetches the pages that it shows; its requests have this header, see assets/navigation.js. */
+export const shownHeader = 'x-belfry-shown'
+
 export const sessionCookie = 'belfry_session'
 /** The CSRF tokens of visitors without a session are derived from this cookie. */
 const visitCookie = 'belfry_visit'
@@ -255,8 +258,11 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
   }
   const { title, body, status, above, ...extras } = outcome
   const whole = above ? html`${await above(visit)}${body}` : body
-  return sendPage(reply, title, whole, status, visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
+  return sendPage(reply, title, whole, status ?? statusFor(visit), visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
 }
+
+/** Turbo shows a page that answers a form only if its status is not 200. */
+const statusFor = ({ request }: Visit) => (request.method === 'POST' && shownHeader in request.headers ? 201 : 200)
 
 async function signedBy({ belfry, countUnread }: Site, visitor: Account, csrf: string): Promise<Signed> {
   return { visitor, csrf, unread: await countUnread(belfry.db, visitor, mostShown + 1) }

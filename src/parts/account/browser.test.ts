@@ -42,6 +42,7 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.goto(`${forge.web}/settings/security`)
   await inspect('security-on')
 
+  await page.getByTitle('Signed in as').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   forge.clock.advance(30_000)
   await page.goto(`${forge.web}/login?return_to=/settings/sessions`)

@@ -15,7 +15,7 @@ test('a person makes a token for an organization, and gives the password on the 
   await inspect('fine-grained-own')
   await page.getByLabel('Resource owner').selectOption('acme')
   await page.getByRole('button', { name: 'Change owner' }).click()
-  await page.waitForURL(`${forge.web}${path}?owner=acme#new`)
+  await page.waitForURL(`${forge.web}${path}?owner=acme`)
   await inspect('fine-grained-organization')
   await page.getByLabel('What it is for').fill('Dashboard of the build room')
   await page.getByLabel('Only these:').check()

@@ -5,7 +5,7 @@ import { rulesInWords } from '#parts/notifications/reasons.ts'
 import { findIssueSubscription, setIssueSubscription } from '#parts/notifications/thread-subscription.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import { type Html, html } from '#web/html.ts'
-import { form, type Outcome, type SignedIn, type Visit } from '#web/page.ts'
+import { form, type Outcome, type SignedIn, shownHeader, type Visit } from '#web/page.ts'
 
 /**
  * Showing a page marks its notification as read, so that this also works for visitors from a mail or a bookmark, and without scripts. A
@@ -20,8 +20,7 @@ function isShown({ method, headers }: FastifyRequest) {
   const prefetched = [headers['sec-purpose'], headers.purpose, headers['x-moz']].some((value) =>
     String(value).includes('prefetch'),
   )
-  // Turbo fetches the pages that it shows, and its requests say so.
-  const shown = (headers['sec-fetch-dest'] ?? 'document') === 'document' || 'x-belfry-shown' in headers
+  const shown = (headers['sec-fetch-dest'] ?? 'document') === 'document' || shownHeader in headers
   return method === 'GET' && !prefetched && shown
 }
 
