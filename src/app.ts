@@ -44,6 +44,7 @@ import { composeOrganizationPayloads } from '#hosting/payloads/organization-payl
 import { api as people } from '#hosting/people/api.ts'
 import { api as emails } from '#hosting/people/emails/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
+import { assets as peopleAssets } from '#hosting/people/views/people-list.ts'
 import { api as protection } from '#hosting/protection/api.ts'
 import { api as protectionLists } from '#hosting/protection/lists/api.ts'
 import { pages as protectionPages } from '#hosting/protection/pages.ts'
@@ -58,6 +59,7 @@ import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
+import { pages as forkPages } from '#hosting/repositories/forks/pages.ts'
 import { api as generation } from '#hosting/repositories/generation/api.ts'
 import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
@@ -220,6 +222,7 @@ const pageRoutes: PageRoute[] = [
   ...downloadPages,
   ...releasePages,
   ...starringPages,
+  ...forkPages,
   ...watchingPages,
   ...invitationPages,
   ...transferPages,
@@ -237,6 +240,7 @@ const pageRoutes: PageRoute[] = [
 
 /** Styles and scripts of the parts. */
 const assetFolders = [
+  peopleAssets,
   issueAssets,
   inboxAssets,
   hookAssets,

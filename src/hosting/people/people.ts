@@ -161,6 +161,20 @@ export function listFollowing(db: Queryable, user: Account, slice: Slice): Promi
   return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.followed_id` }, slice)
 }
 
+/** What a list of people shows of each, besides the login. */
+export interface Listing {
+  name: string | null
+  /** By the viewer. */
+  followed: boolean
+}
+
+export async function describePeople(db: Queryable, viewer_id: number | null, ids: number[]): Promise<Map<number, Listing>> {
+  const rows = await db.rows<Listing & { id: number }>(sql`
+    select a.id, a.name, exists (select from follows f where f.follower_id = ${viewer_id} and f.followed_id = a.id) as followed
+    from accounts a where a.id = any(${ids})`)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /** Users and organizations in the order of their ids, after the id `since`. */
 export function listAccounts(db: Queryable, since: number, limit: number): Promise<Person[]> {
   return db.rows(

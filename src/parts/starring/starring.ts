@@ -29,7 +29,7 @@ export interface Stargazer extends Person {
 }
 
 /** Pages beyond this are refused, because the cost of a page grows with its offset. */
-const mostStargazers = 40_000
+export const mostStargazers = 40_000
 
 /** Oldest first, so that new stars do not shift the pages. */
 export async function listStargazers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Stargazer>> {

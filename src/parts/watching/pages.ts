@@ -1,15 +1,37 @@
+import { peopleList } from '#hosting/people/views/people-list.ts'
+import { audienceHead, newestFirst, perPage } from '#hosting/repositories/views/audience.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { invalid } from '#platform/errors.ts'
-import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { pager } from '#web/components/pager.ts'
+import { moment } from '#web/components/time.ts'
+import { html } from '#web/html.ts'
+import { type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
 import { pageOfForm } from '#web/return-to.ts'
 import { subscriptionPage } from './views/subscription.ts'
-import { findSubscription, type Subscription, setSubscription, watchedKinds } from './watching.ts'
+import { findSubscription, listWatchers, type Subscription, setSubscription, watchedKinds } from './watching.ts'
 
 export const pages: PageRoute[] = [
+  show('/:owner/:repo/watchers', showWatchers),
   submitOwn('/:owner/:repo/watch', watch),
   showOwn('/:owner/:repo/subscription', showSubscription),
 ]
+
+async function showWatchers(visit: Visit): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const page = pageIn(visit.query)
+  const total = repo.subscribers_count
+  const people = await newestFirst(total, page, (slice) => listWatchers(visit.db, repo, slice))
+  const list = people.length
+    ? await peopleList(visit, people, ({ watched_at }) => html`watching since ${moment(watched_at)}`)
+    : emptyState('eye', 'Nobody watches yet', 'People who are notified of what happens here are listed.')
+  return {
+    title: `Watchers · ${repo.owner_login}/${repo.name}`,
+    body: html`<main>${audienceHead(repo, 'watchers')}${list}${pager(`${pathOf(repo)}/watchers`, {}, page, Math.ceil(total / perPage))}</main>`,
+    above: repositoryHeader(repo),
+  }
+}
 
 async function showSubscription(visit: SignedIn): Promise<Outcome> {
   const repo = await loadVisibleRepository(visit)

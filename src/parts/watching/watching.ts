@@ -52,9 +52,14 @@ export async function endSubscription(db: Transaction, user: Account, repo: Repo
   await db.query(sql`delete from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
 }
 
-export async function listWatchers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Person>> {
-  const rows = await db.genericPlanRows<Person>(sql`
-    select ${personColumns}
+export interface Watcher extends Person {
+  watched_at: Date
+}
+
+/** Oldest first. */
+export async function listWatchers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Watcher>> {
+  const rows = await db.genericPlanRows<Watcher>(sql`
+    select ${personColumns}, s.created_at as watched_at
     from (select user_id, created_at from subscriptions where repo_id = ${repo.id} and not ignored
       order by created_at, user_id limit ${limit} offset ${offset}) s
     join accounts a on a.id = s.user_id order by s.created_at, s.user_id`)

@@ -28,11 +28,9 @@ const levelOf = (subscription: Subscription | undefined) =>
 export function subscriptionPage(visit: SignedIn, repo: Repository, subscription: Subscription | undefined): Html {
   const current = levelOf(subscription)
   const chosen = subscription?.kinds ?? []
-  const choices = levels.map(([value, title, text]) =>
-    choice(
-      { name: 'level', value, type: 'radio', chosen: value === current },
-      html`<span><strong>${title}</strong><br><span class="muted">${text}</span></span>`,
-    ),
+  const choices = levels.map(
+    ([value, title, text]) =>
+      html`${choice({ name: 'level', value, type: 'radio', chosen: value === current }, html`<strong>${title}</strong>`)}<p class="hint muted">${text}</p>`,
   )
   const kinds = watchedKinds.map((kind) => choice({ name: 'kind', value: kind, chosen: chosen.includes(kind) }, kindNames[kind]))
   return html`<main>${banner(visit.flash.done)}<h1>Watching ${repo.owner_login}/${repo.name}</h1>
