@@ -102,6 +102,7 @@ import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedKeyPages } from '#parts/feeds/key-pages.ts'
 import { mountFeeds } from '#parts/feeds/pages.ts'
 import { mountRepositoryFeeds } from '#parts/feeds/repository-feed-routes.ts'
+import { assets as homeAssets, pages as homePages, mountHomeStream } from '#parts/home/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
 import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
@@ -128,7 +129,7 @@ import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
 import { mountEmojis } from '#web/emojis.ts'
-import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
+import { mountFallbacks, showUnreadable } from '#web/fallbacks.ts'
 import { leaving, mountPages, type PageRoute, type Site } from '#web/page.ts'
 
 /** Every endpoint, in the order of the API reference. */
@@ -249,6 +250,7 @@ const assetFolders = [
   timelineAssets,
   creationAssets,
   pullAssets,
+  homeAssets,
 ]
 
 // When the program is loaded: a start records pushes before it opens listeners.
@@ -286,6 +288,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountPages(listeners.web, site, [...pageRoutes, ...reference])
   mountTokenEndpoint(listeners.web, belfry)
   mountManifestForm(listeners.web)
+  mountHomeStream(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)

@@ -8,7 +8,7 @@ test('pages of accounts hide no other page, and an unknown login is 404', async 
   await forge.person('ada')
   const guest = new Guest(forge)
   const there: [string, RegExp][] = [
-    ['/', /Belfry is running/],
+    ['/', /Public activity/],
     ['/login', /<h1>Sign in<\/h1>/],
     ['/signup', /Make an account/],
     ['/docs', /API reference/],

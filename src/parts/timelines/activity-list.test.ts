@@ -66,6 +66,26 @@ test('events that stand next to each other and are alike become one line', () =>
   ])
 })
 
+test('what another event of the same act says is left out', () => {
+  const issue = { number: 3, title: 'Slow', pull_id: null } as never
+  const events = [
+    event('IssuesEvent', 'ada', { action: 'labeled' }, 'engine', { issue, label: { name: 'bug' } as never }),
+    event('IssuesEvent', 'ada', { action: 'opened' }, 'engine', { issue }),
+    event('ReleaseEvent', 'ada', {}, 'engine', { release: { tag_name: 'v1', name: 'One' } as never }),
+    event('CreateEvent', 'ada', { ref: 'v1', ref_type: 'tag' }),
+    event('CreateEvent', 'ben', { ref: 'v1', ref_type: 'tag' }),
+    push('cleo', 1),
+    event('CreateEvent', 'cleo', { ref: 'main', ref_type: 'branch' }),
+  ]
+  for (const { event } of events) event.created_at = new Date(1_000_000)
+  assert.deepEqual(linesOf(events), [
+    'ada opened issue #3 in ada/engine',
+    'ada published release v1 in ada/engine',
+    'ben created a tag v1 in ada/engine',
+    'cleo pushed 1 commit to main in ada/engine',
+  ])
+})
+
 test('stars more than a day apart are two lines', () => {
   const [late, early] = [event('WatchEvent', 'ben'), event('WatchEvent', 'cleo')]
   early.event.created_at = new Date(late.event.created_at.getTime() - 25 * 3_600_000)

@@ -12,7 +12,7 @@ const most = 100
  */
 export function groupEvents(records: EventRecord[]): EventGroup[] {
   const groups: { group: EventGroup; keys: string[] }[] = []
-  for (const record of records) {
+  for (const record of withoutImplied(records)) {
     const last = groups.at(-1)
     const keys = keysOf(record)
     const shared = last?.keys.filter((key) => keys.includes(key)) ?? []
@@ -23,6 +23,47 @@ export function groupEvents(records: EventRecord[]): EventGroup[] {
     } else groups.push({ group: [record], keys })
   }
   return groups.map(({ group }) => group)
+}
+
+/** An act causes several events at nearly the same time. In milliseconds. */
+const together = 60_000
+
+/**
+ * Leaves out what another event of the same act says: the labels and assignees that an issue is opened with, the tag of a release, and the branch
+ * that a push or a new repository creates.
+ */
+function withoutImplied(records: EventRecord[]): EventRecord[] {
+  const said = new Map(
+    records.flatMap((record) => implies(record).map((key) => [key, record.event.created_at.getTime()] as const)),
+  )
+  return records.filter((record) => {
+    const at = said.get(impliedBy(record) ?? '')
+    return at === undefined || Math.abs(at - record.event.created_at.getTime()) > together
+  })
+}
+
+function implies({ event, issue, pull, release }: EventRecord): string[] {
+  const by = `${event.repo_id} by ${event.actor_id}`
+  switch (event.type) {
+    case 'IssuesEvent':
+    case 'PullRequestEvent':
+      return event.payload.action === 'opened' ? [`subject ${(pull ?? issue)?.number} ${by}`] : []
+    case 'ReleaseEvent':
+      return release ? [`tag ${release.tag_name} ${by}`] : []
+    case 'PushEvent':
+      return [`branch ${event.payload.ref.replace('refs/heads/', '')} ${by}`]
+    case 'CreateEvent':
+      return event.payload.ref === null ? [`branch ${event.payload.master_branch} ${by}`] : []
+    default:
+      return []
+  }
+}
+
+function impliedBy({ event, issue, pull }: EventRecord): string | undefined {
+  const by = `${event.repo_id} by ${event.actor_id}`
+  if (event.type === 'CreateEvent' && event.payload.ref !== null) return `${event.payload.ref_type} ${event.payload.ref} ${by}`
+  const changed = (event.type === 'IssuesEvent' || event.type === 'PullRequestEvent') && event.payload.action
+  return changed === 'labeled' || changed === 'assigned' ? `subject ${(pull ?? issue)?.number} ${by}` : undefined
 }
 
 const isNear = (group: EventGroup, { event }: EventRecord) =>

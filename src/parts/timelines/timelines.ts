@@ -56,6 +56,21 @@ export const timelines = {
       actors_except: sql`not ${watches(user)}`,
     },
   }),
+  /** The first half of what a user receives. */
+  watched: (user: Account): Timeline => ({
+    topic: `s${user.id}`,
+    condition: watches(user),
+    sources: { repositories: sql`select repo_id as id from subscriptions where user_id = ${user.id} and not ignored` },
+  }),
+  /** The other half, with what those people do in watched repositories. */
+  followed: (user: Account): Timeline => ({
+    topic: `s${user.id}`,
+    condition: follows(user),
+    sources: {
+      repositories: sql`select null::bigint as id where false`,
+      actors: sql`select followed_id as id from follows where follower_id = ${user.id}`,
+    },
+  }),
 }
 
 export interface TimelinePage extends Listed<EventRow> {

@@ -23,7 +23,7 @@ export function listen(address, hear, { signal, say = () => {} }) {
 }
 
 // Calls `show` with the current page after each event, and `say` when the connection opens or closes.
-export function follow(show, { signal, say }) {
+export function follow(show, { signal, say, address = `${location.pathname}/stream` }) {
   removeMessage()
   let running = false
   let wanted = false
@@ -41,7 +41,7 @@ export function follow(show, { signal, say }) {
     }
     running = false
   }
-  listen(`${location.pathname}/stream`, ask, { signal, say })
+  listen(address, ask, { signal, say })
 }
 
 // Removes `done` from the address, so that loading the page again does not show the message again.

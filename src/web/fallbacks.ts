@@ -3,21 +3,7 @@ import { type Failure, handleError } from '#http/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
-import { type PageRoute, type Site, sendErrorPage, show } from './page.ts'
-
-export const pages: PageRoute[] = [
-  show('/', ({ belfry: { addresses } }) => ({
-    title: 'Welcome',
-    body: html`<main><h1>Belfry is running</h1>
-<p>The activity side of a code host, in the words that public clients speak.</p>
-<table><tbody>
-<tr><th>Self-hosted variant</th><td><a href="/api/v3/"><code>${addresses.web}/api/v3</code></a></td></tr>
-${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addresses.versioned}/"><code>${addresses.versioned}</code></a></td></tr>`}
-<tr><th>Reference</th><td><a href="/docs">API reference</a>, <a href="/api/v3/openapi.json">OpenAPI 3.1</a></td></tr>
-<tr><th>For operators</th><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a></td></tr>
-</tbody></table></main>`,
-  })),
-]
+import { type Site, sendErrorPage } from './page.ts'
 
 /** Pages for unknown addresses and for errors. */
 export function mountFallbacks(app: FastifyInstance, site: Site) {
