@@ -88,6 +88,8 @@ const axe = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe
 
 /** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
 export async function check(page: Page) {
+  // Turbo is still showing the page.
+  await page.locator('html:not([aria-busy])').waitFor({ state: 'attached' })
   await page.evaluate(axe)
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })

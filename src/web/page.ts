@@ -313,7 +313,15 @@ export function isSecure({ addresses }: Belfry) {
   return addresses.web.startsWith('https:')
 }
 
+interface FormOptions {
+  class?: string
+  id?: string
+  /** The page after the form replaces this one in place: the scroll position and the history of the browser stay. */
+  replace?: boolean
+}
+
 /** A form with the CSRF token. */
-export function form({ csrf }: Pick<Visit, 'csrf'>, action: string, body: Html, options: { class?: string } = {}): Html {
-  return html`<form method="post" action="${action}" class="${options.class ?? 'form'}"><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
+export function form({ csrf }: Pick<Visit, 'csrf'>, action: string, body: Html, options: FormOptions = {}): Html {
+  const { class: name = 'form', id, replace = false } = options
+  return html`<form method="post" action="${action}" class="${name}"${id && html` id="${id}"`}${replace && html` data-turbo-action="replace"`}><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
 }

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
-import { addressOf, type Conversation, conversationPage, count } from '#hosting/issues/views/conversation.ts'
+import { Readable } from 'node:stream'
+import { addressOf, type Conversation, count } from '#hosting/issues/views/conversation.ts'
+import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
+import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
-import { reply } from '#hosting/issues/views/reply.ts'
+import { previewOf } from '#hosting/mentions/views/composer.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -41,12 +44,20 @@ export const pages: PageRoute[] = [
     const conversation = await loadConversation(visit)
     return conversation.kind === 'pull' ? { to: addressOf(conversation) } : conversationPage(visit, conversation)
   }),
-  submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnConversation(visit))),
+  ...conversationRoutes(`${place}/:number`, loadOwnConversation),
   submitOwn(`${place}/:number/subscription`, async (visit) => {
     const conversation = await loadOwnConversation(visit)
     return changeSubscription(visit, conversation.issue, addressOf(conversation))
   }),
+  submitOwn('/:owner/:repo/preview', preview),
 ]
+
+/** What a text would look like, for the tab of a text box. */
+async function preview(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const shown = await previewOf(visit, repo, written(visit.form, 'body'))
+  return { file: Readable.from([shown.text]), headers: { 'Content-Type': 'text/html; charset=utf-8' } }
+}
 
 async function loadConversation(visit: Visit): Promise<Conversation> {
   const repo = await loadVisibleRepository(visit)

@@ -27,6 +27,10 @@ export function checkMayEdit(repo: Repository, viewer: { id: number }, author: P
   if (author?.id !== viewer.id) checkAccess(repo.access, 'push')
 }
 
+/** The same as a condition, for pages; nothing of an archived repository can be edited. */
+export const mayEdit = (repo: Repository, viewer: { id: number } | null, author: Person | null) =>
+  viewer !== null && !repo.archived && (author?.id === viewer.id || mayPush(repo))
+
 /** Labels, milestones and assignees need triage access. */
 export const mayTriage = ({ access }: Repository) => access >= levelOf('triage')
 

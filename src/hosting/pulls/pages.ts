@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { loadIssue } from '#hosting/issues/issues.ts'
 import { mayPush } from '#hosting/issues/rights.ts'
-import { addressOf, type Conversation, conversationPage, nameOf, post, stateMark } from '#hosting/issues/views/conversation.ts'
+import { addressOf, type Conversation, nameOf, post, stateMark } from '#hosting/issues/views/conversation.ts'
+import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
+import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
-import { reply } from '#hosting/issues/views/reply.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { commitList, diffView } from '#hosting/pulls/views/diff.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
@@ -33,7 +34,7 @@ export const pages: PageRoute[] = [
   }),
   show(`${place}/commits`, (visit) => comparisonPage(visit, 'Commits')),
   show(`${place}/files`, (visit) => comparisonPage(visit, 'Files')),
-  submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadConversation(visit))),
+  ...conversationRoutes(place, loadConversation),
   submitOwn(`${place}/subscription`, async (visit) => {
     const conversation = await loadConversation(visit)
     return changeSubscription(visit, conversation.issue, addressOf(conversation))
@@ -60,12 +61,12 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
   const path = addressOf({ repo, issue, kind: 'pull' })
   const subscription = await subscriptionBox(visit, { issue, path })
   const conversation: Conversation = { repo, issue, kind: 'pull', subscription }
-  const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
+  const summary = html`${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code>`
   const [below, side] = [
     html`${await showReviews(visit, conversation, pull)}${mergeBox(visit, conversation, pull)}`,
     reviewers(pull),
   ]
-  return { ...conversation, summary, below, side }
+  return { ...conversation, summary, tabs: tabs(path, pull, 'Conversation'), below, side }
 }
 
 async function load(visit: Visit) {
@@ -156,7 +157,7 @@ function reviewers({ requested_reviewers, requested_teams }: Pull): Html {
       ({ org_login, slug }) => html`<li><a href="/orgs/${org_login}/teams/${slug}">${org_login}/${slug}</a></li>`,
     ),
   ]
-  return html`<h2 class="small">Reviewers</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">None</p>`}`
+  return html`<section><h2>Reviewers</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">None</p>`}</section>`
 }
 
 const findings = {

@@ -49,6 +49,23 @@ export function listReactions(
   return listed(db, { columns, source: sql`${source} where n.${raw(column)} = ${id} ${kind}`, order: sql`n.id` }, slice)
 }
 
+/** The user's own reactions to texts, for the pages that show them. */
+export function listOwnReactions(
+  db: Queryable,
+  user: { id: number },
+  column: SubjectColumn,
+  ids: number[],
+): Promise<{ id: number; content: Content }[]> {
+  return db.rows(sql`
+    select ${raw(column)} as id, content from reactions where ${raw(column)} = any(${ids}) and user_id = ${user.id}`)
+}
+
+/** Reacts, or takes the same reaction back. */
+export async function toggleReaction(db: Transaction, repo: Repository, user: Account, subject: Subject, content: Content) {
+  const { reaction, added } = await react(db, repo, user, subject, content)
+  if (!added) await deleteReaction(db, user, subject, reaction.id)
+}
+
 /** Reacting again in the same way changes nothing. */
 export async function react(
   db: Transaction,

@@ -1,9 +1,18 @@
 import { type Html, html } from '../html.ts'
 import { icon } from './icon.ts'
 
-/** A label of an issue. The colour is an SVG attribute, because our content security policy forbids `style`. */
-export function issueLabel({ name, color, description }: { name: string; color: string; description?: string | null }): Html {
-  return html`<span class="label" title="${description}"><svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="#${color}"/></svg><span>${name}</span></span>`
+interface IssueLabel {
+  name: string
+  color: string
+  description?: string | null
+}
+
+/** A label of an issue, as a link if it has an address. The colour is an SVG attribute, because our content security policy forbids `style`. */
+export function issueLabel({ name, color, description }: IssueLabel, href?: string): Html {
+  const inside = html`<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="#${color}"/></svg><span>${name}</span>`
+  return href === undefined
+    ? html`<span class="label" title="${description}">${inside}</span>`
+    : html`<a class="label" href="${href}" title="${description}">${inside}</a>`
 }
 
 type Tone = 'default' | 'accent' | 'success' | 'attention' | 'danger' | 'done'

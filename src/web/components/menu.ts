@@ -2,7 +2,8 @@ import { type Html, html } from '../html.ts'
 import { icon } from './icon.ts'
 
 export type MenuItem =
-  | { text: string | Html; href: string; icon?: string; current?: boolean }
+  /** `replace`: the page is replaced in place, and keeps its scroll position. */
+  | { text: string | Html; href: string; icon?: string; current?: boolean; replace?: boolean }
   /** A form or other markup. */
   | { markup: Html }
   | 'divider'
@@ -12,15 +13,17 @@ interface MenuOptions {
   label?: string
   align?: 'start' | 'end'
   kind?: string
+  /** For scripts that open it by a key. */
+  key?: string
 }
 
 /** A button that opens a list. Works without scripts; with them, Escape and a click elsewhere close it. */
-export function menu(summary: Html, items: MenuItem[], { label, align = 'end', kind = '' }: MenuOptions = {}): Html {
-  return html`<details class="menu ${align} ${kind}"><summary${label && html` aria-label="${label}" title="${label}"`}>${summary}</summary><ul>${items.map(row)}</ul></details>`
+export function menu(summary: Html, items: MenuItem[], { label, align = 'end', kind = '', key }: MenuOptions = {}): Html {
+  return html`<details class="menu ${align} ${kind}"${key && html` data-key="${key}"`}><summary${label && html` aria-label="${label}" title="${label}"`}>${summary}</summary><ul>${items.map(row)}</ul></details>`
 }
 
 function row(item: MenuItem): Html {
   if (item === 'divider') return html`<li class="divider" role="separator"></li>`
   if ('markup' in item) return html`<li>${item.markup}</li>`
-  return html`<li><a href="${item.href}"${item.current && html` aria-current="true"`}>${item.icon && icon(item.icon)}<span>${item.text}</span></a></li>`
+  return html`<li><a href="${item.href}"${item.current && html` aria-current="true"`}${item.replace && html` data-turbo-action="replace"`}>${item.icon && icon(item.icon)}<span>${item.text}</span></a></li>`
 }

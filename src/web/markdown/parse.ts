@@ -40,6 +40,12 @@ export async function parseMarkdown(text: string): Promise<Parsed | undefined> {
   }
 }
 
+/** Whether the token is the text of a task: `- [ ] to do`, `- [x] done`. */
+export function isTask(tokens: Token[], index: number): boolean {
+  const first = tokens[index]?.children?.[0]
+  return tokens[index - 2]?.type === 'list_item_open' && first?.type === 'text' && /^\[[ x]\] /i.test(first.content)
+}
+
 let opening: Promise<MarkdownIt> | undefined
 
 /** Loaded on first use, because the parser takes memory. */

@@ -3,7 +3,7 @@ import type { MarkdownIt, Token } from 'markdown-it'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { Html, html } from '#web/html.ts'
 import type { Name, Reference } from '#web/markdown/names.ts'
-import { longest, mostPieces, openMarkdown, parseMarkdown } from '#web/markdown/parse.ts'
+import { isTask, longest, mostPieces, openMarkdown, parseMarkdown } from '#web/markdown/parse.ts'
 
 type Address = string | null | undefined
 
@@ -82,7 +82,7 @@ function writeAll(page: Page, tokens: Token[]): (string | Named)[] {
   const parts: (string | Named)[] = []
   let text = ''
   for (const [index, token] of tokens.entries()) {
-    if (tokens[index - 2]?.type === 'list_item_open') markTask(token.children?.[0])
+    if (isTask(tokens, index) && token.children?.[0]) token.children[0].type = 'task'
     for (const part of token.children ?? [token]) {
       const named = namedIn(part)
       if (named) {
@@ -97,11 +97,6 @@ function writeAll(page: Page, tokens: Token[]): (string | Named)[] {
 function namedIn({ type, content, meta }: Token): Named | undefined {
   const name = meta as Name
   return type !== 'name' || 'address' in name ? undefined : { name, content }
-}
-
-/** `- [ ] to do`, `- [x] done`. */
-function markTask(first: Token | undefined) {
-  if (first?.type === 'text' && /^\[[ x]\] /i.test(first.content)) first.type = 'task'
 }
 
 /** Only listed tokens become elements; of all others, the text is shown. */

@@ -12,10 +12,18 @@ export interface CommentWindow {
   comments: Comment[]
   earlier: boolean
   later: boolean
+  /** When the first of them was written, if there are earlier ones; and when the first of the later ones was. */
+  since: Date | null
+  until: Date | null
 }
 
 /** Reads by ids instead of offsets, so that the end of a long conversation is as fast as its beginning. */
-export async function readCommentWindow(db: Queryable, issue: { id: number }, { before, from }: CommentCursor, length: number) {
+export async function readCommentWindow(
+  db: Queryable,
+  issue: { id: number },
+  { before, from }: CommentCursor,
+  length: number,
+): Promise<CommentWindow> {
   const beyond = from !== undefined ? sql`and id >= ${from}` : before !== undefined ? sql`and id < ${before}` : empty
   const down = from !== undefined ? empty : sql`desc`
   const rows = await db.rows<{ id: number }>(
@@ -24,7 +32,18 @@ export async function readCommentWindow(db: Queryable, issue: { id: number }, { 
   const ids = rows.slice(0, length).map(({ id }) => id)
   const comments = ids.length ? (await loadComments(db, ids)).toSorted((one, other) => one.id - other.id) : []
   const onward = rows.length > length
-  if (from === undefined) return { comments, earlier: onward, later: before !== undefined }
-  const { rowCount } = await db.query(sql`select from comments where issue_id = ${issue.id} and id < ${from} limit 1`)
-  return { comments, earlier: rowCount === 1, later: onward }
+  const earlier = from === undefined ? onward : (await writtenAt(db, issue, from, 'before')) !== null
+  const after = from === undefined ? before : onward ? (comments.at(-1)?.id ?? 0) + 1 : undefined
+  const until = after === undefined ? null : await writtenAt(db, issue, after, 'from')
+  const later = from === undefined ? before !== undefined : onward
+  return { comments, earlier, later, since: earlier ? (comments[0]?.created_at ?? until ?? db.now) : null, until }
+}
+
+/** When the comment nearest to an id was written; null when there is none on that side. */
+async function writtenAt(db: Queryable, issue: { id: number }, id: number, side: 'before' | 'from'): Promise<Date | null> {
+  const beyond = side === 'from' ? sql`id >= ${id} order by id` : sql`id < ${id} order by id desc`
+  const found = await db.first<{ created_at: Date }>(
+    sql`select created_at from comments where issue_id = ${issue.id} and ${beyond} limit 1`,
+  )
+  return found?.created_at ?? null
 }

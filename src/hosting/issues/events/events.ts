@@ -41,6 +41,21 @@ export function listIssueEvents(db: Queryable, viewer: Viewer, issue: { id: numb
   return listed(db, { columns: columns(viewer), source, order: sql`e.id` }, slice)
 }
 
+/** The last `most` events from `since` until before `until`, oldest first; null has no limit. */
+export async function listEventsBetween(
+  db: Queryable,
+  viewer: Viewer,
+  issue: { id: number },
+  { since, until }: { since: Date | null; until: Date | null },
+  most: number,
+): Promise<IssueEvent[]> {
+  const begun = since ? sql`and e.created_at >= ${since}` : empty
+  const ended = until ? sql`and e.created_at < ${until}` : empty
+  const rows = await db.rows<IssueEvent>(sql`
+    select ${columns(viewer)} from issue_events e where e.issue_id = ${issue.id} ${begun} ${ended} order by e.id desc limit ${most}`)
+  return rows.toReversed()
+}
+
 /** Events of all issues and pull requests, newest first. When issues are disabled, of pull requests only. */
 export function listRepositoryEvents(db: Queryable, viewer: Viewer, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
   const shown = repo.has_issues ? empty : sql`and exists (select from pulls p where p.issue_id = e.issue_id)`

@@ -1,11 +1,12 @@
 import { type Issue, listIssues } from '#hosting/issues/issues.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { issueLabel } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
 import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome, Visit } from '#web/page.ts'
-import { count, labelMark, nameOf, stateMark } from './conversation.ts'
+import { count, nameOf, stateMark } from './conversation.ts'
 
 const perPage = 30
 
@@ -37,6 +38,6 @@ const tab = (path: string, query: Record<string, string>, title: string, current
   html`<a href="${path}?${new URLSearchParams(query).toString()}"${current && html` aria-current="page"`}>${title}</a>`
 
 function row(path: string, issue: Issue): Html {
-  return html`<li><a class="title" href="${path}/${issue.number}">${issue.title}</a> ${issue.labels.map((label) => html`${labelMark(label)} `)}
+  return html`<li><a class="title" href="${path}/${issue.number}">${issue.title}</a> ${issue.labels.map((label) => html`${issueLabel(label)} `)}
 <p class="muted">${stateMark(issue)} #${issue.number} by ${nameOf(issue.author)} ${moment(issue.created_at)} · ${count(issue.comments_count, 'comment')}</p></li>`
 }

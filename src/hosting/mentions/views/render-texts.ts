@@ -9,7 +9,7 @@ export const renderTexts = ({ db, visitor }: Visit, repo: Repository, texts: (st
   renderAll({ db, viewer_id: visitor?.id ?? null, repo, web: '' }, texts)
 
 /** The longest text that the API accepts. */
-const longestBody = 65_536
+export const longestBody = 65_536
 const longestTitle = 256
 
 export function textArea(name: string, label: string, value: string, options: { required?: boolean } = {}): Html {
