@@ -83,6 +83,7 @@ import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import { describeApi } from '#http/openapi.ts'
 import type { RenderBodies } from '#http/rendered-bodies.ts'
+import { pages as appearancePages } from '#parts/account/appearance/pages.ts'
 import { pages as applicationPages } from '#parts/account/applications/pages.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
@@ -205,6 +206,7 @@ const pageRoutes: PageRoute[] = [
   ...leaving(signInPages),
   ...leaving(resumePages),
   ...accountPages,
+  ...appearancePages,
   ...twoFactorPages,
   ...tokenPages,
   ...feedKeyPages,

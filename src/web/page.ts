@@ -258,7 +258,14 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
   }
   const { title, body, status, above, ...extras } = outcome
   const whole = above ? html`${await above(visit)}${body}` : body
-  return sendPage(reply, title, whole, status ?? statusFor(visit), visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
+  return sendPage(
+    reply,
+    title,
+    whole,
+    status ?? statusFor(visit),
+    visitor ? await signedBy(site, visitor, csrf) : undefined,
+    extras,
+  )
 }
 
 /** Turbo shows a page that answers a form only if its status is not 200. */

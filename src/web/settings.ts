@@ -1,30 +1,53 @@
+import { icon } from './components/icon.ts'
 import { type Html, html } from './html.ts'
 import { form, type Outcome, type Visit } from './page.ts'
 
-const menu: [path: string, title: string][] = [
-  ['/settings/profile', 'Profile'],
-  ['/settings/security', 'Password and two-factor'],
-  ['/settings/sessions', 'Sessions'],
-  ['/settings/keys', 'SSH keys'],
-  ['/settings/applications', 'Authorized applications'],
-  ['/settings/tokens', 'Personal tokens'],
-  ['/settings/tokens/fine-grained', 'Fine-grained tokens'],
-  ['/settings/feeds', 'Feed keys'],
-  ['/settings/developers', 'My OAuth applications'],
-  ['/settings/installations', 'Installed apps'],
-  ['/settings/apps', 'My apps'],
+type Page = [path: string, title: string, icon: string]
+
+const menu: [heading: string, pages: Page[]][] = [
+  [
+    'Account',
+    [
+      ['/settings/profile', 'Profile', 'person'],
+      ['/settings/appearance', 'Appearance', 'paintbrush'],
+    ],
+  ],
+  [
+    'Access',
+    [
+      ['/settings/security', 'Password and two-factor', 'shield-lock'],
+      ['/settings/sessions', 'Sessions', 'broadcast'],
+      ['/settings/keys', 'SSH keys', 'key'],
+      ['/settings/feeds', 'Feed keys', 'rss'],
+    ],
+  ],
+  [
+    'Applications',
+    [
+      ['/settings/applications', 'Authorized applications', 'verified'],
+      ['/settings/installations', 'Installed apps', 'plug'],
+    ],
+  ],
+  [
+    'For developers',
+    [
+      ['/settings/tokens', 'Personal tokens', 'key-asterisk'],
+      ['/settings/tokens/fine-grained', 'Fine-grained tokens', 'key-asterisk'],
+      ['/settings/developers', 'My OAuth applications', 'code'],
+      ['/settings/apps', 'My apps', 'apps'],
+    ],
+  ],
 ]
 
 /** A settings page with the settings menu. */
 export function settingsPage(path: string, title: string, body: Html, status = 200): Outcome {
-  const links = menu.map(
-    ([address, name]) =>
-      html`<a class="side-link" href="${address}"${address === path && html` aria-current="page"`}>${name}</a>`,
-  )
+  const link = ([address, name, symbol]: Page) =>
+    html`<a class="side-link" href="${address}"${address === path && html` aria-current="page"`}>${icon(symbol)} ${name}</a>`
+  const groups = menu.map(([heading, pages]) => html`<h2>${heading}</h2>${pages.map(link)}`)
   return {
     title,
     status,
-    body: html`<div class="settings"><nav aria-label="Settings">${links}</nav><main><h1>${title}</h1>${body}</main></div>`,
+    body: html`<div class="settings"><nav aria-label="Settings">${groups}</nav><main><h1>${title}</h1>${body}</main></div>`,
   }
 }
 
