@@ -936,6 +936,35 @@ CREATE TRIGGER forget_threads_of_subject AFTER DELETE ON notification_subjects R
 CREATE TRIGGER touch_insert AFTER INSERT ON notification_subjects REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 CREATE TRIGGER touch_update AFTER UPDATE ON notification_subjects REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 
+create table organization_invitation_teams (
+  invitation_id bigint not null,
+  team_id bigint not null
+);
+alter table organization_invitation_teams add constraint organization_invitation_teams_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES organization_invitations(id) ON DELETE CASCADE;
+alter table organization_invitation_teams add constraint organization_invitation_teams_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE;
+alter table organization_invitation_teams add constraint organization_invitation_teams_pkey PRIMARY KEY (invitation_id, team_id);
+CREATE INDEX organization_invitation_teams_team ON organization_invitation_teams USING btree (team_id);
+
+create table organization_invitations (
+  id bigint generated always as identity not null,
+  org_id bigint not null,
+  invitee_id bigint,
+  email text,
+  role text not null,
+  inviter_id bigint not null,
+  created_at timestamp with time zone not null
+);
+alter table organization_invitations add constraint organization_invitations_check CHECK ((num_nonnulls(invitee_id, email) = 1));
+alter table organization_invitations add constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text])));
+alter table organization_invitations add constraint organization_invitations_invitee_id_fkey FOREIGN KEY (invitee_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table organization_invitations add constraint organization_invitations_inviter_id_fkey FOREIGN KEY (inviter_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table organization_invitations add constraint organization_invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table organization_invitations add constraint organization_invitations_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX organization_invitations_email ON organization_invitations USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
+CREATE UNIQUE INDEX organization_invitations_invitee ON organization_invitations USING btree (org_id, invitee_id) WHERE (invitee_id IS NOT NULL);
+CREATE INDEX organization_invitations_inviter ON organization_invitations USING btree (inviter_id);
+CREATE INDEX organization_invitations_user ON organization_invitations USING btree (invitee_id) WHERE (invitee_id IS NOT NULL);
+
 create table page_states (
   id bigint generated always as identity not null,
   digest bytea not null,

@@ -1,4 +1,4 @@
--- What apps may do, and what they are sent.
+-- What apps may do, and what they are sent. Invitations to organizations.
 
 -- The one rule for apps of suspended owners: they cannot authenticate, their tokens do not work, and their hooks get no events.
 create function app_is_enabled(app bigint) returns boolean language sql stable as $$
@@ -52,3 +52,26 @@ create table installation_requests (
 );
 create index installation_requests_account on installation_requests (account_id);
 create index installation_requests_requester on installation_requests (requester_id);
+
+-- Open invitations to an organization: of a user, or of an address that no user has yet. One that is older than seven days has failed.
+create table organization_invitations (
+  id bigint generated always as identity primary key,
+  org_id bigint not null references accounts on delete cascade,
+  invitee_id bigint references accounts on delete cascade,
+  email text,
+  role text not null check (role in ('admin', 'member')),
+  inviter_id bigint not null references accounts on delete cascade,
+  created_at timestamptz not null,
+  check (num_nonnulls(invitee_id, email) = 1)
+);
+create unique index organization_invitations_invitee on organization_invitations (org_id, invitee_id) where invitee_id is not null;
+create unique index organization_invitations_email on organization_invitations (org_id, lower(email)) where email is not null;
+create index organization_invitations_user on organization_invitations (invitee_id) where invitee_id is not null;
+create index organization_invitations_inviter on organization_invitations (inviter_id);
+
+create table organization_invitation_teams (
+  invitation_id bigint not null references organization_invitations on delete cascade,
+  team_id bigint not null references teams on delete cascade,
+  primary key (invitation_id, team_id)
+);
+create index organization_invitation_teams_team on organization_invitation_teams (team_id);

@@ -37,7 +37,9 @@ import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
+import { api as organizationInvitations } from '#hosting/organization-invitations/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
+import { api as outsideCollaborators } from '#hosting/outside-collaborators/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
 import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { composeOrganizationPayloads } from '#hosting/payloads/organization-payload.ts'
@@ -139,6 +141,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   people,
   emails,
   organizations,
+  organizationInvitations,
+  outsideCollaborators,
   teams,
   teamMembers,
   repositories,

@@ -81,6 +81,23 @@ const organizationSteps: Step[] = [
     'member.removed_with_membership',
     'organization.member_removed',
   ),
+  step(async ({ ada }) => {
+    const { id } = await ada.read('/users/ben')
+    await expect(201, await ada.post('/orgs/acme/invitations', { invitee_id: id }))
+  }, 'organization.member_invited'),
+  step(
+    async ({ ben }) => expect(200, await ben.patch('/user/memberships/orgs/acme', { state: 'active' })),
+    'organization.member_added',
+  ),
+  step(async ({ ada }) => expect(200, await ada.put(`${team}/memberships/ben`)), 'team.member_added'),
+  step(async ({ ada }) => expect(204, await ada.put(`${team}/repos/acme/new`)), 'team.added_to_repository'),
+  step(
+    async ({ ada }) => expect(204, await ada.put('/orgs/acme/outside_collaborators/ben')),
+    'member.added_by_conversion',
+    'team.member_removed',
+    'organization.member_removed',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete(`${team}/repos/acme/new`)), 'team.removed_from_repository'),
   step(async ({ ada }) => expect(204, await ada.delete(team)), 'team.deleted'),
   step(
     async ({ admin }) => expect(202, await admin.patch('/admin/organizations/acme', { login: 'works' })),

@@ -223,6 +223,7 @@ const teamRepo = ['team_id', 'repo_id', 'access'] as const
 export const organizationActs = {
   'organization.renamed': { facts: ['changes'], webhook: 'organization renamed' },
   'organization.member_added': { facts: ['member_id', 'role'], webhook: 'organization member_added' },
+  'organization.member_invited': { facts: ['organization_invitation_id', 'member_id'], webhook: 'organization member_invited' },
   'organization.member_removed': { facts: ['member_id', 'role'], webhook: 'organization member_removed' },
   'team.created': { facts: ['team_id'], webhook: 'team created' },
   'team.edited': { facts: ['team_id', 'changes'], webhook: 'team edited' },
@@ -234,6 +235,7 @@ export const organizationActs = {
   'team.removed_from_repository': { facts: teamRepo, webhook: 'team removed_from_repository' },
   // A user who leaves an organization leaves all of its repositories at once.
   'member.removed_with_membership': { facts: ['repo_id', 'member_id'], webhook: 'member removed' },
+  'member.added_by_conversion': { facts: ['repo_id', 'member_id', 'changes'], webhook: 'member added' },
 } as const satisfies Record<string, Pick<Meaning, 'facts' | 'webhook'>>
 
 /** The facts that an event of each type keeps. */

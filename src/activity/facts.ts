@@ -98,6 +98,7 @@ export interface Facts extends Omit<Push, 'ref'> {
   check_run_id: number
   check_suite_id: number
   protection_id: number
+  organization_invitation_id: number
   /** The repository of an act in an organization. */
   repo_id: number
 

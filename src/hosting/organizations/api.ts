@@ -1,3 +1,4 @@
+import { endInvitations, findPendingMembership, listMemberships } from '#hosting/organization-invitations/invitations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
 import { Answer, del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
@@ -203,7 +204,9 @@ export const api = group('Organizations', [
       answers: { 200: OrganizationMembership },
     },
     async ({ db, org, user, wire }) => {
-      const membership = await findMembership(db, org, user)
+      const membership =
+        (await findMembership(db, org, user)) ??
+        (org.role === 'admin' ? await findPendingMembership(db, org, user, false) : undefined)
       if (!membership) throw missing()
       return membershipJson(membership, wire)
     },
@@ -225,14 +228,14 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/remove-membership-for-user',
       permission: 'members:write',
-      summary: 'Remove a member, or leave',
+      summary: 'Remove a member or cancel an invitation; or leave, or decline',
       scopes: ['admin:org', 'write:org'],
-      org_role: 'member',
       answers: { 204: Nothing },
     },
-    ({ db, org, user, viewer }) => {
+    async ({ db, org, user, viewer }) => {
       if (user.id !== viewer.id) checkOwner(org)
-      return removeMembership(db, viewer, org, user)
+      if (await findMembership(db, org, user)) await removeMembership(db, viewer, org, user)
+      else if (!(await endInvitations(db, org, user))) throw missing()
     },
   ),
   get(
@@ -240,13 +243,12 @@ export const api = group('Organizations', [
     {
       ...own,
       operation: 'orgs/list-memberships-for-authenticated-user',
-      summary: "List the caller's memberships",
+      summary: "List the caller's memberships, also those that the caller is invited to",
+      query: { state: choice('all', 'active', 'pending') },
       ...listOf(OrganizationMembership),
     },
-    async ({ db, viewer, page, wire }) =>
-      paged(await listOrganizations(db, viewer, page, false), ({ role, ...org }) =>
-        membershipJson({ org, user: viewer, role }, wire),
-      ),
+    async ({ db, viewer, query, page, wire }) =>
+      paged(await listMemberships(db, viewer, query.state, page), (row) => membershipJson(row, wire)),
   ),
   get(
     '/user/memberships/orgs/{org}',
@@ -256,9 +258,10 @@ export const api = group('Organizations', [
       summary: "Get the caller's membership",
       answers: { 200: OrganizationMembership },
     },
-    ({ org, viewer, wire }) => {
-      checkMember(org)
-      return membershipJson({ org, user: viewer, role: org.role ?? 'member' }, wire)
+    async ({ db, org, viewer, wire }) => {
+      const membership = org.role ? { org, user: viewer, role: org.role } : await findPendingMembership(db, org, viewer, true)
+      if (!membership) throw missing()
+      return membershipJson(membership, wire)
     },
   ),
 ])

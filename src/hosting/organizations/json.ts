@@ -120,11 +120,14 @@ export const OrganizationMembership = Type.Object(
   { title: 'OrganizationMembership' },
 )
 
-export function membershipJson({ org, user, role }: Membership, wire: Wire): Static<typeof OrganizationMembership> {
+export function membershipJson(
+  { org, user, role, state = 'active' }: Membership,
+  wire: Wire,
+): Static<typeof OrganizationMembership> {
   const organization = simpleOrganizationJson(org, wire)
   return {
     url: `${organization.url}/memberships/${user.login}`,
-    state: 'active',
+    state,
     role,
     organization_url: organization.url,
     organization,

@@ -19,6 +19,8 @@ export interface Membership {
   org: Account
   user: Person
   role: OrganizationRole
+  /** Pending: the user is invited. Active if left out. */
+  state?: 'active' | 'pending'
 }
 
 /** By its login, its id, or the id of one of its teams, see `readPathId`. */
@@ -102,6 +104,7 @@ export async function setMembership(
     const { is_new } = await db.load<{ is_new: boolean }>(sql`
       insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
       on conflict (org_id, user_id) do update set role = excluded.role returning xmax = 0 as is_new`)
+    await db.query(sql`delete from organization_invitations where org_id = ${org.id} and invitee_id = ${user.id}`)
     if (is_new) await publishInOrganization(db, adder, org, { act: 'organization.member_added', member_id: user.id, role })
   })
   return { org, user, role }
@@ -147,7 +150,13 @@ export async function removeMembership(db: Transaction, remover: Account, org: A
   await changingAccess(db, thisOwner(org), watching, () => endMembership(db, remover, org, user))
 }
 
-async function endMembership(db: Transaction, remover: Account, org: Account, user: Account) {
+export async function endMembership(
+  db: Transaction,
+  remover: Account,
+  org: Account,
+  user: Account,
+  { keeps_repositories = false } = {},
+) {
   await checkNotLastOwner(db, org, user)
   const ended = await db.load<{ member_id: number; role: OrganizationRole }>(sql`
     delete from memberships where org_id = ${org.id} and user_id = ${user.id} returning user_id as member_id, role`)
@@ -155,7 +164,8 @@ async function endMembership(db: Transaction, remover: Account, org: Account, us
     delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}
     returning team_id, user_id as member_id`)
   const repos = await db.rows<{ repo_id: number; member_id: number }>(sql`
-    delete from collaborators using repositories r where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id}
+    delete from collaborators using repositories r
+    where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id} and not ${keeps_repositories}::boolean
     returning repo_id, user_id as member_id`)
   await publishInOrganization(
     db,

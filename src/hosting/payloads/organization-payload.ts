@@ -1,6 +1,7 @@
 import type { OrganizationWebhookName } from '#activity/acts.ts'
 import type { Facts } from '#activity/facts.ts'
 import type { OrganizationEvent, OrganizationPayloadComposer } from '#activity/outbox/organization-outbox.ts'
+import { invitationJson } from '#hosting/organization-invitations/json.ts'
 import { membershipJson, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { teamJson } from '#hosting/teams/json.ts'
@@ -14,19 +15,25 @@ interface OrganizationContext {
   org: Account
   sender: Person
   records: ReferencedRecords
+  now: Date
 }
 
 /** What an event has besides action, repository, organization and sender; undefined when receivers must not get it. */
 type Fields = (facts: Partial<Facts>, context: OrganizationContext) => object | undefined
 
 const payloads: Record<OrganizationWebhookName, Fields> = {
-  organization: ({ changes, member_id, role = 'member' }, { org, records }) => {
+  organization: ({ changes, member_id, organization_invitation_id, role = 'member' }, { org, records, now }) => {
     if (member_id === undefined) return { changes }
     const user = mustGet(records.accounts, member_id)
+    if (organization_invitation_id !== undefined) {
+      const invitation = mustGet(records.organization_invitations, organization_invitation_id)
+      const { invitation_source, ...shown } = invitationJson(invitation, now, wire)
+      return { invitation: shown, user: userJson(user, wire) }
+    }
     const { organization, ...membership } = membershipJson({ org, user, role }, wire)
     return { membership }
   },
-  member: memberField,
+  member: (facts, context) => ({ ...memberField(facts, context), ...(facts.changes && { changes: facts.changes }) }),
   membership: (facts, context) => ({ scope: 'team', ...memberField(facts, context), ...teamField(facts, context) }),
   team: (facts, context) => ({ ...(facts.changes && { changes: facts.changes }), ...teamField(facts, context) }),
   // Hooks of the repository get it too, and whoever manages them may not know a secret team.
@@ -55,7 +62,7 @@ export const composeOrganizationPayloads: OrganizationPayloadComposer = async (d
     db,
     events.map(({ facts }) => facts),
   )
-  return events.map((event) => writePayload(event, { org, sender, records }))
+  return events.map((event) => writePayload(event, { org, sender, records, now: db.now }))
 }
 
 function writePayload({ event, action, facts }: OrganizationEvent, context: OrganizationContext): string | undefined {

@@ -9,6 +9,7 @@ import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { loadKeys, type SshKey } from '#hosting/keys/keys.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
+import { loadInvitations, type OrganizationInvitation } from '#hosting/organization-invitations/invitations.ts'
 import { loadProtections } from '#hosting/protection/protection.ts'
 import type { Protection } from '#hosting/protection/rules.ts'
 import { isKnownToHooks, loadDeliveredPulls, type Pull } from '#hosting/pulls/pulls.ts'
@@ -46,6 +47,7 @@ interface Rows {
   check_runs: CheckRun
   check_suites: CheckSuite
   protections: Protection
+  organization_invitations: OrganizationInvitation
 }
 
 /** The records that facts refer to, by id. Deleted records are in no map. */
@@ -78,6 +80,7 @@ const kinds = {
   check_run_id: 'check_runs',
   check_suite_id: 'check_suites',
   protection_id: 'protections',
+  organization_invitation_id: 'organization_invitations',
 } satisfies Partial<Record<keyof Facts, keyof Rows>>
 
 type Loaders = { [Kind in keyof Rows]: (db: Queryable, ids: number[]) => Promise<Rows[Kind][]> }
@@ -108,6 +111,7 @@ const loaders: Loaders = {
   check_runs: loadRuns,
   check_suites: loadSuites,
   protections: loadProtections,
+  organization_invitations: loadInvitations,
 }
 
 export async function loadReferencedRecords(db: Queryable, stated: Partial<Facts>[]): Promise<ReferencedRecords> {
