@@ -1013,14 +1013,17 @@ create table protection_actors (
   protection_id bigint not null,
   list text not null,
   user_id bigint,
-  team_id bigint
+  team_id bigint,
+  app_id bigint
 );
-alter table protection_actors add constraint protection_actors_check CHECK ((num_nonnulls(user_id, team_id) = 1));
+alter table protection_actors add constraint protection_actors_check CHECK ((num_nonnulls(user_id, team_id, app_id) = 1));
 alter table protection_actors add constraint protection_actors_list_check CHECK ((list = ANY (ARRAY['restrictions'::text, 'dismissal_restrictions'::text, 'bypass_pull_request_allowances'::text])));
+alter table protection_actors add constraint protection_actors_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
 alter table protection_actors add constraint protection_actors_protection_id_fkey FOREIGN KEY (protection_id) REFERENCES branch_protections(id) ON DELETE CASCADE;
 alter table protection_actors add constraint protection_actors_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE;
 alter table protection_actors add constraint protection_actors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
-alter table protection_actors add constraint protection_actors_protection_id_list_user_id_team_id_key UNIQUE NULLS NOT DISTINCT (protection_id, list, user_id, team_id);
+alter table protection_actors add constraint protection_actors_key UNIQUE NULLS NOT DISTINCT (protection_id, list, user_id, team_id, app_id);
+CREATE INDEX protection_actors_app ON protection_actors USING btree (app_id) WHERE (app_id IS NOT NULL);
 CREATE INDEX protection_actors_team ON protection_actors USING btree (team_id);
 CREATE INDEX protection_actors_user ON protection_actors USING btree (user_id);
 

@@ -75,3 +75,11 @@ create table organization_invitation_teams (
   primary key (invitation_id, team_id)
 );
 create index organization_invitation_teams_team on organization_invitation_teams (team_id);
+
+-- Apps that may push to a protected branch.
+alter table protection_actors add column app_id bigint references apps on delete cascade;
+alter table protection_actors drop constraint protection_actors_check;
+alter table protection_actors add constraint protection_actors_check check (num_nonnulls(user_id, team_id, app_id) = 1);
+alter table protection_actors drop constraint protection_actors_protection_id_list_user_id_team_id_key;
+alter table protection_actors add constraint protection_actors_key unique nulls not distinct (protection_id, list, user_id, team_id, app_id);
+create index protection_actors_app on protection_actors (app_id) where app_id is not null;

@@ -1,3 +1,4 @@
+import { appJson, Integration } from '#hosting/apps/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
@@ -21,7 +22,7 @@ export const RequiredChecksSchema = Type.Object(
 const Listed = Type.Object({
   users: Type.Array(SimpleUser),
   teams: Type.Array(TeamSchema),
-  apps: Type.Array(Type.Object({})),
+  apps: Type.Array(Integration),
 })
 export const RequiredReviewsSchema = Type.Object(
   {
@@ -94,13 +95,12 @@ export function checksJson({ strict, checks }: RequiredChecks, protection_url: s
   return { url, strict, contexts: checks.map(({ context }) => context), contexts_url: `${url}/contexts`, checks }
 }
 
-const actorsJson = ({ users, teams }: Actors, wire: Wire): Static<typeof Listed> => ({
+export const actorsJson = ({ users, teams, apps }: Actors, wire: Wire): Static<typeof Listed> => ({
   users: users.map((user) => userJson(user, wire)),
-  teams: teamsJson(teams, wire),
-  apps: [],
+  teams: teams.map((team) => teamJson(team, wire, levelOf('push'))),
+  // The public schema of these lists has no null here.
+  apps: apps.map((app) => ({ ...appJson(app, wire), description: app.description ?? '' })),
 })
-
-export const teamsJson = (teams: Actors['teams'], wire: Wire) => teams.map((team) => teamJson(team, wire, levelOf('push')))
 
 export function reviewsJson(reviews: RequiredReviews, protection_url: string, wire: Wire): Static<typeof RequiredReviewsSchema> {
   const { dismissal_restrictions: dismissals, bypass_pull_request_allowances: bypass } = reviews
@@ -119,7 +119,9 @@ export function reviewsJson(reviews: RequiredReviews, protection_url: string, wi
         ...actorsJson(dismissals, wire),
       },
     }),
-    ...(bypass.users.length + bypass.teams.length && { bypass_pull_request_allowances: actorsJson(bypass, wire) }),
+    ...(bypass.users.length + bypass.teams.length + bypass.apps.length && {
+      bypass_pull_request_allowances: actorsJson(bypass, wire),
+    }),
   }
 }
 

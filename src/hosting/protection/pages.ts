@@ -11,7 +11,7 @@ import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { protectedBranches } from './protected-branches.ts'
 import { changeProtection, deleteProtection, findProtection, findProtections } from './protection.ts'
-import { noRules, type Protection, type Rules } from './rules.ts'
+import { noActors, noRules, type Protection, type Rules } from './rules.ts'
 
 const place = '/:owner/:repo/settings/branches'
 
@@ -130,7 +130,7 @@ function rulesOf(sent: URLSearchParams, present: Rules): Rules {
     ...Object.fromEntries(flags.map(([name]) => [name, sent.has(name)])),
     required_pull_request_reviews: sent.has('reviews')
       ? {
-          ...(known ?? { dismissal_restrictions: null, bypass_pull_request_allowances: { users: [], teams: [] } }),
+          ...(known ?? { dismissal_restrictions: null, bypass_pull_request_allowances: noActors }),
           approvals_count: approvals,
           dismiss_stale_reviews: sent.has('stale'),
         }

@@ -6,6 +6,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { shownTeam } from '#hosting/teams/teams.ts'
 import type { Account, Person } from '#identity/accounts.ts'
+import { type App, appColumns, appSource } from '#identity/apps.ts'
 import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { changedRules } from './rule-json.ts'
@@ -19,7 +20,7 @@ interface Row
   restricts_dismissals: boolean
   restricts_pushes: boolean
   checks: RequiredCheck[]
-  actors: { list: ActorList; user: Person | null; team: ShownTeam | null }[]
+  actors: { list: ActorList; user: Person | null; team: ShownTeam | null; app_id: number | null }[]
 }
 
 async function read(db: Queryable, condition: Sql): Promise<Protection[]> {
@@ -29,13 +30,18 @@ async function read(db: Queryable, condition: Sql): Promise<Protection[]> {
         from required_checks c where c.protection_id = p.id order by c.context) as checks,
       array(select json_build_object('list', l.list,
           'user', (select ${person} from accounts a where a.id = l.user_id),
-          'team', (select ${shownTeam} from teams t join accounts o on o.id = t.org_id where t.id = l.team_id))
-        from protection_actors l where l.protection_id = p.id order by l.list, l.user_id, l.team_id) as actors
+          'team', (select ${shownTeam} from teams t join accounts o on o.id = t.org_id where t.id = l.team_id), 'app_id', l.app_id)
+        from protection_actors l where l.protection_id = p.id order by l.list, l.user_id, l.team_id, l.app_id) as actors
     from branch_protections p where ${condition}`)
-  return rows.map(protectionOf)
+  const app_ids = rows.flatMap(({ actors }) => actors.flatMap(({ app_id }) => app_id ?? []))
+  const apps = app_ids.length
+    ? await db.rows<App>(sql`select ${appColumns} from ${appSource} where p.id = any(${app_ids}::bigint[])`)
+    : []
+  const byId = new Map(apps.map((app) => [app.id, app]))
+  return rows.map((row) => protectionOf(row, byId))
 }
 
-function protectionOf(row: Row): Protection {
+function protectionOf(row: Row, apps: Map<number, App>): Protection {
   const {
     strict_checks,
     approvals_count,
@@ -48,7 +54,11 @@ function protectionOf(row: Row): Protection {
   } = row
   const listed = (list: ActorList): Actors => {
     const those = actors.filter((actor) => actor.list === list)
-    return { users: those.flatMap(({ user }) => user ?? []), teams: those.flatMap(({ team }) => team ?? []) }
+    return {
+      users: those.flatMap(({ user }) => user ?? []),
+      teams: those.flatMap(({ team }) => team ?? []),
+      apps: those.flatMap(({ app_id }) => apps.get(app_id ?? 0) ?? []),
+    }
   }
   return {
     ...rest,
@@ -156,15 +166,16 @@ async function write(db: Transaction, repo: Repository, branch: string, rules: R
   ]
   await db.query(sql`delete from protection_actors where protection_id = ${id}`)
   await db.query(sql`
-    insert into protection_actors (protection_id, list, user_id, team_id)
-    select ${id}, list, user_id, team_id
-    from jsonb_to_recordset(${json(actors)}::jsonb) as l (list text, user_id bigint, team_id bigint) on conflict do nothing`)
+    insert into protection_actors (protection_id, list, user_id, team_id, app_id)
+    select ${id}, list, user_id, team_id, app_id
+    from jsonb_to_recordset(${json(actors)}::jsonb) as l (list text, user_id bigint, team_id bigint, app_id bigint) on conflict do nothing`)
   return id
 }
 
 const rowsOf = (list: ActorList, actors: Actors | null | undefined) => [
-  ...(actors?.users ?? []).map(({ id }) => ({ list, user_id: id, team_id: null })),
-  ...(actors?.teams ?? []).map(({ id }) => ({ list, user_id: null, team_id: id })),
+  ...(actors?.users ?? []).map(({ id }) => ({ list, user_id: id })),
+  ...(actors?.teams ?? []).map(({ id }) => ({ list, team_id: id })),
+  ...(actors?.apps ?? []).map(({ id }) => ({ list, app_id: id })),
 ]
 
 export async function deleteProtection(db: Transaction, editor: Account, repo: Repository, branch: string) {

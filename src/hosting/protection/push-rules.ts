@@ -62,11 +62,14 @@ export async function findPushRules(
 export const isExempt = ({ access }: { access: number }, { enforce_admins }: Protection) =>
   access >= levelOf('admin') && !enforce_admins
 
-/** Whether a user is in a list, by name or by a team. */
+/** Whether a user is in a list, by name or by a team, or the bot of an app that is. */
 export async function membershipOf(db: Queryable, user: { id: number }): Promise<(actors: Actors) => boolean> {
   const rows = await db.rows<{ team_id: number }>(sql`select team_id from team_members where user_id = ${user.id}`)
   const joined = new Set(rows.map(({ team_id }) => team_id))
-  return ({ users, teams }) => users.some(({ id }) => id === user.id) || teams.some(({ id }) => joined.has(id))
+  return ({ users, teams, apps }) =>
+    users.some(({ id }) => id === user.id) ||
+    teams.some(({ id }) => joined.has(id)) ||
+    apps.some(({ bot_id }) => bot_id === user.id)
 }
 
 interface Circumstances {

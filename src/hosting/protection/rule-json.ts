@@ -5,7 +5,10 @@ import type { Actors, Protection } from './rules.ts'
 /** To whom a rule applies. */
 type Level = 'off' | 'non_admins' | 'everyone'
 
-const namesOf = ({ users, teams }: Actors) => [...users.map(({ login }) => login), ...teams.map(({ slug }) => slug)]
+const namesOf = ({ users, teams, apps }: Actors) => [
+  ...users.map(({ login }) => login),
+  ...[...teams, ...apps].map(({ slug }) => slug),
+]
 
 /** A protection as webhook payloads show it. */
 export function ruleJson(protection: Protection) {

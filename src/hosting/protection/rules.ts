@@ -1,14 +1,18 @@
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import type { Person } from '#identity/accounts.ts'
+import type { App } from '#identity/apps.ts'
 import { Refusal } from '#platform/errors.ts'
 
-/** Lists of users and teams with a right. */
+/** Lists of users, teams and apps with a right. */
 export type ActorList = 'restrictions' | 'dismissal_restrictions' | 'bypass_pull_request_allowances'
 
 export interface Actors {
   users: Person[]
   teams: ShownTeam[]
+  apps: App[]
 }
+
+export const noActors: Actors = { users: [], teams: [], apps: [] }
 
 export interface RequiredCheck {
   context: string
@@ -47,7 +51,7 @@ export type Rules = Record<(typeof switches)[number], boolean> & {
   required_status_checks: RequiredChecks | null
   /** Null: changes need no pull request. */
   required_pull_request_reviews: RequiredReviews | null
-  /** The users and teams that may push. Null: all with push access. */
+  /** The users, teams and apps that may push. Null: all with push access. */
   restrictions: Actors | null
 }
 

@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { type ActorNames, findActors } from './actors.ts'
-import { noRules, type RequiredChecks, type RequiredReviews, type Rules } from './rules.ts'
+import { noActors, noRules, type RequiredChecks, type RequiredReviews, type Rules } from './rules.ts'
 
 const mostNames = 100
 export const Names = Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: mostNames })
@@ -100,8 +100,8 @@ export async function readReviews(
     bypass_pull_request_allowances: isNamed(bypass)
       ? await findActors(db, repo, bypass)
       : bypass
-        ? { users: [], teams: [] }
-        : (present?.bypass_pull_request_allowances ?? { users: [], teams: [] }),
+        ? noActors
+        : (present?.bypass_pull_request_allowances ?? noActors),
   }
 }
 

@@ -1,6 +1,7 @@
-import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { findActors } from '#hosting/protection/actors.ts'
-import { Contexts, protectionUrl, RestrictionsSchema, restrictionsJson, teamsJson } from '#hosting/protection/json.ts'
+import { Integration } from '#hosting/apps/json.ts'
+import { SimpleUser } from '#hosting/people/json.ts'
+import { type ActorNames, findActors } from '#hosting/protection/actors.ts'
+import { actorsJson, Contexts, protectionUrl, RestrictionsSchema, restrictionsJson } from '#hosting/protection/json.ts'
 import { changeProtection, loadProtection } from '#hosting/protection/protection.ts'
 import { type Actors, checksOf, mustBeProtected, type RequiredCheck, restrictionsOf } from '#hosting/protection/rules.ts'
 import { Names } from '#hosting/protection/settings.ts'
@@ -53,8 +54,10 @@ const contexts: Endpoint[] = listed.map(([declare, method, verb, word]) =>
   ),
 )
 
-/** The endpoints of the users, or of the teams, that may push. */
-const restricted = (kind: 'users' | 'teams', noun: string): Endpoint[] =>
+const items = { users: SimpleUser, teams: TeamSchema, apps: Integration }
+
+/** The endpoints of the users, teams or apps that may push. */
+const restricted = (kind: 'users' | 'teams' | 'apps', noun: string): Endpoint[] =>
   listed.map(([declare, method, verb, word]) =>
     declare(
       `/repos/{owner}/{repo}/branches/{branch+}/protection/restrictions/${kind}`,
@@ -64,17 +67,16 @@ const restricted = (kind: 'users' | 'teams', noun: string): Endpoint[] =>
         summary: `${word} ${kind} that may push; the body may be the list itself`,
         body: Type.Object({ [kind]: Names }),
         array_field: kind,
-        answers: { 200: Type.Array(kind === 'users' ? SimpleUser : TeamSchema) },
+        answers: { 200: Type.Array(items[kind]) },
       },
       async ({ db, repo, viewer, params, body, wire }) => {
-        const given = (await findActors(db, repo, body as { users?: string[]; teams?: string[] }))[kind]
+        const given = (await findActors(db, repo, body as ActorNames))[kind]
         const protection = await changeProtection(db, viewer, repo, params.branch, (present) => {
           const restrictions = restrictionsOf(present)
           const next = ways[method](restrictions[kind] as { id: number }[], given as { id: number }[], ({ id }) => id)
           return { ...mustBeProtected(present), restrictions: { ...restrictions, [kind]: next } as Actors }
         })
-        const { users, teams } = restrictionsOf(protection)
-        return kind === 'users' ? users.map((user) => userJson(user, wire)) : teamsJson(teams, wire)
+        return actorsJson(restrictionsOf(protection), wire)[kind]
       },
     ),
   )
@@ -126,14 +128,15 @@ export const api = group('Branch protection lists', [
         ...reading,
         operation: `repos/get-${kind}-with-access-to-protected-branch`,
         summary: `List the ${kind} that may push`,
-        answers: { 200: Type.Array({ users: SimpleUser, teams: TeamSchema, apps: Type.Object({}) }[kind]) },
+        answers: { 200: Type.Array(items[kind]) },
       },
       async ({ db, storage, repo, params, wire }) => {
         const protection = await loadProtection(db, storage, repo, params.branch)
-        return restrictionsJson(restrictionsOf(protection), protectionUrl(repo, params.branch, wire), wire)[kind]
+        return actorsJson(restrictionsOf(protection), wire)[kind]
       },
     ),
   ),
   ...restricted('users', 'user'),
   ...restricted('teams', 'team'),
+  ...restricted('apps', 'app'),
 ])
