@@ -126,3 +126,17 @@ test(
     assert.equal(scope, '')
   }),
 )
+
+test(
+  'a token of a user does not work while the owner of the app is suspended',
+  open(async ({ forge, as, authorize, refresh }) => {
+    const { access_token, refresh_token } = await authorize()
+    const reads = async (token: string) => (await as(token).get('/repos/ben/engine')).status
+    await expect(204, await forge.admin.put('/users/ada/suspended'))
+    assert.equal(await reads(access_token), 401)
+    const renewed = await refresh(refresh_token)
+    assert.equal(await reads(renewed.access_token), 401)
+    await expect(204, await forge.admin.delete('/users/ada/suspended'))
+    assert.equal(await reads(renewed.access_token), 200)
+  }),
+)
