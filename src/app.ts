@@ -14,6 +14,7 @@ import { pages as collaboratorPages } from '#hosting/collaborators/settings-page
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
 import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
+import { assets as commitAssets } from '#hosting/commits/views/history.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { pages as contentPages } from '#hosting/contents/pages.ts'
 import { api as deployments } from '#hosting/deployments/api.ts'
@@ -249,6 +250,7 @@ const pageRoutes: PageRoute[] = [
 const assetFolders = [
   peopleAssets,
   issueAssets,
+  commitAssets,
   inboxAssets,
   hookAssets,
   importAssets,

@@ -1,64 +1,109 @@
-import { compare } from '#git/compare.ts'
-import { readCommit, resolveCommit } from '#git/objects.ts'
-import { post } from '#hosting/issues/views/conversation.ts'
-import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
+import { emptyTree, readChanges } from '#git/changes.ts'
+import { readingOf } from '#git/compare.ts'
+import { openCommit } from '#git/diff-text.ts'
+import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
+import { within } from '#git/run-git.ts'
+import { summarizeChecks } from '#hosting/checks/summaries.ts'
+import { splitMessage } from '#hosting/commits/views/history.ts'
+import { renderTexts, written } from '#hosting/mentions/views/render-texts.ts'
 import { diffView } from '#hosting/pulls/views/diff.ts'
+import { findAuthors } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { checkWritable } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { moment } from '#web/components/time.ts'
+import { attempt } from '#web/fields.ts'
 import { html } from '#web/html.ts'
-import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { listCommitComments } from './commit-comments.ts'
+import { type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
+import { createCommitComment, listCommitComments } from './commit-comments.ts'
+import { commentSection, placeComments, type ShownComment, type Typed } from './views/comments.ts'
+import { commitHead } from './views/commit-head.ts'
 
-export const pages: PageRoute[] = [show('/:owner/:repo/commit/:sha', commitPage)]
+export const pages: PageRoute[] = [
+  show('/:owner/:repo/commit/:sha', showCommit),
+  submitOwn('/:owner/:repo/commit/:sha/comments', comment),
+]
 
-/** A commit's message, changes and comments. */
-async function commitPage(visit: Visit): Promise<Outcome> {
+const patience = 30_000
+
+interface Found {
+  repo: Repository
+  commit: CommitObject
+  /** The suffix of the address. */
+  medium: 'diff' | 'patch' | undefined
+}
+
+async function findCommit(visit: Visit): Promise<Found> {
   const repo = await loadVisibleRepository(visit)
   const { storage } = visit.belfry
-  const name = visit.params.sha ?? ''
-  const sha = /^[0-9a-f]{7,40}$/i.test(name) ? await resolveCommit(storage, repo.id, name) : undefined
+  const [, name, medium] = /^([0-9a-f]{7,40})(?:\.(diff|patch))?$/i.exec(visit.params.sha ?? '') ?? []
+  const sha = name && (await resolveCommit(storage, repo.id, name))
   if (!sha) throw missing()
+  return { repo, commit: await readCommit(storage, repo.id, sha), medium: medium as Found['medium'] }
+}
+
+/** As a page, and with the suffix `.diff` or `.patch` as a text. */
+async function showCommit(visit: Visit): Promise<Outcome> {
+  const { repo, commit, medium } = await findCommit(visit)
+  const { sha, parents } = commit
+  if (medium) return plainText(await openCommit(visit.belfry.storage, repo.id, medium, sha, parents[0] ?? emptyTree))
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.commit_id = ${sha}`)
-  const { message, author, parents } = await readCommit(storage, repo.id, sha)
-  const [title = '', ...rest] = message.trim().split('\n')
-  const sides = (parent: string) => ({
-    base: { repository: pathOf(repo), sha: parent },
-    head: { repository: pathOf(repo), sha },
+  return commitPage(visit, repo, commit)
+}
+
+/** A commit's message, changes and comments. */
+async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, typed?: Typed): Promise<Outcome> {
+  const { storage } = visit.belfry
+  const { sha } = commit
+  const parent = commit.parents[0]
+  const path = pathOf(repo)
+  const changes = await within(patience, (signal) =>
+    readChanges(readingOf(storage, repo.id, repo.id, signal), parent ?? emptyTree, sha),
+  )
+  const checks = await summarizeChecks(visit.db, repo, [sha])
+  const { comments, earlier } = await readComments(visit, repo, sha)
+  const { lines, rest } = placeComments(comments, changes)
+  const files = diffView(visit, changes, {
+    head: { repository: path, sha },
+    base: parent === undefined ? undefined : { repository: path, sha: parent },
+    comments: lines,
   })
-  const files = parents[0]
-    ? diffView(visit, await compare(storage, repo.id, parents[0], sha), sides(parents[0]))
-    : html`<p class="muted">The first commit.</p>`
-  const body = html`<main class="conversation"><h1>${title || 'No message'}</h1>
-<p class="muted">${author.name} ${moment(author.date)} · <code>${sha}</code></p>${rest.length > 0 && html`<pre tabindex="0">${rest.join('\n').trim()}</pre>`}
-${parents.map((parent) => html`<p class="muted">Parent <a href="${pathOf(repo)}/commit/${parent}"><code>${parent.slice(0, 7)}</code></a></p>`)}
-${files}${await showComments(visit, repo, sha)}</main>`
+  const section = commentSection(visit, `${path}/commit/${sha}`, { rest, earlier, may_comment: !repo.archived, typed })
   return {
-    title: `${title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
-    body,
+    title: `${splitMessage(commit.message).title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
+    body: html`<main>${commitHead(repo, commit, await findAuthors(visit.db, commit), checks.get(sha))}${files}${section}</main>`,
+    ...(typed && { status: typed.problem.status }),
     above: repositoryHeader(repo, 'code'),
   }
 }
 
-const most = 100
+const mostComments = 100
 
-async function showComments(visit: Visit, repo: Repository, sha: string) {
-  const { rows, total } = await listCommitComments(visit.db, repo, { limit: most, offset: 0 }, sha)
-  const newest = total > most ? (await listCommitComments(visit.db, repo, { limit: most, offset: total - most }, sha)).rows : rows
+/** The newest comments, oldest first. */
+async function readComments(visit: Visit, repo: Repository, sha: string): Promise<{ comments: ShownComment[]; earlier: number }> {
+  const { rows, total } = await listCommitComments(visit.db, repo, { limit: mostComments, offset: 0 }, sha)
+  const earlier = Math.max(0, total - mostComments)
+  const newest = earlier ? (await listCommitComments(visit.db, repo, { limit: mostComments, offset: earlier }, sha)).rows : rows
   const texts = await renderTexts(
     visit,
     repo,
     newest.map(({ body }) => body),
   )
-  const posts = newest.map((comment, index) => {
-    const about =
-      comment.path !== null &&
-      html`<p class="muted"><code>${comment.path}${comment.line !== null && `:${comment.line}`}</code></p>`
-    return post({ ...comment, id: `commitcomment-${comment.id}` }, html`${about}${texts[index]}`)
-  })
-  return html`<h2>Comments</h2>${total > most && html`<p class="muted">The newest ${most} of ${total}.</p>`}${posts.length ? posts : html`<p class="muted">None.</p>`}`
+  return { comments: newest.map((comment, index) => ({ comment, text: texts[index] ?? html`` })), earlier }
+}
+
+async function comment(visit: SignedIn): Promise<Outcome> {
+  const { repo, commit } = await findCommit(visit)
+  const { db, belfry, visitor } = visit
+  return attempt(
+    async () => {
+      checkWritable(repo)
+      const made = await createCommitComment(db, belfry.storage, repo, visitor, commit.sha, { body: written(visit.form, 'body') })
+      return { to: `${pathOf(repo)}/commit/${commit.sha}#commitcomment-${made.id}` }
+    },
+    (problem) => commitPage(visit, repo, commit, { body: visit.form.get('body') ?? '', problem }),
+  )
 }

@@ -89,13 +89,22 @@ export async function findAllAuthors(
   return commits.map((_, index) => ({ author: found[2 * index], committer: found[2 * index + 1] }))
 }
 
+/** How many comments these commits have. A commit without comments is not in the map. */
+export async function countComments(db: Queryable, repo: { id: number }, shas: string[]): Promise<Map<string, number>> {
+  const counts = await db.rows<{ commit_id: string; comments: number }>(sql`
+    select commit_id, count(*) as comments from commit_comments
+    where repo_id = ${repo.id} and commit_id = any(${shas}) group by commit_id`)
+  return new Map(counts.map((row) => [row.commit_id, row.comments]))
+}
+
 /** Commits as JSON, with the accounts of their authors and the number of their comments. */
 export async function writeCommits(db: Queryable, commits: CommitObject[], repo: Repository, wire: Wire) {
   const authors = await findAllAuthors(db, commits)
-  const counts = await db.rows<{ commit_id: string; comments: number }>(sql`
-    select commit_id, count(*) as comments from commit_comments
-    where repo_id = ${repo.id} and commit_id = any(${commits.map(({ sha }) => sha)}) group by commit_id`)
-  const comments = new Map(counts.map((row) => [row.commit_id, row.comments]))
+  const comments = await countComments(
+    db,
+    repo,
+    commits.map(({ sha }) => sha),
+  )
   return commits.map((commit, index) => commitJson(commit, { ...authors[index], comments: comments.get(commit.sha) }, repo, wire))
 }
 

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openWithEngine } from '#test/conversations.ts'
+import { expect, injecting } from '#test/forge.ts'
+import { Guest, signedIn } from '#test/guest.ts'
+import { seeding } from '#test/seeding.ts'
+
+const hostile = '<script>alert(1)</script> "><img onerror=x>'
+
+/** Ada's engine with a merge, and a commit whose message is hostile. */
+const seed = seeding('ada', async (work) => {
+  const root = await work.commit('Begin', { 'src/mill.txt': 'wheel\n' })
+  await work.git('checkout', '--quiet', '-b', 'topic')
+  const topic = await work.commit(`${hostile}\n\nWhy <b>not</b>`, { 'src/mill.txt': 'wheel\naxle\n', 'notes.txt': 'A note\n' })
+  await work.git('checkout', '--quiet', 'main')
+  await work.commit('Describe', { 'readme.txt': 'Read me\n' })
+  await work.git('merge', '--quiet', '--no-ff', '-m', 'Merge topic', 'topic')
+  return { branches: { main: await work.head(), topic }, root }
+})
+
+const inject = injecting(async () => {
+  const forge = await openWithEngine()
+  const { branches, root } = await seed(forge, forge.ada)
+  return Object.assign(forge, { ...branches, root, guest: new Guest(forge) })
+})
+
+const titles = (text: string) => [...text.matchAll(/class="commit-title" href="[^"]*">([^<]*)</g)].map(([, title]) => title)
+
+test('commits are listed newest first by day, with a graph, their checks and comments', inject(async ({
+  ada,
+  dan,
+  guest,
+  main,
+  topic,
+}) => {
+  await expect(201, await ada.post(`/repos/ada/engine/statuses/${main}`, { state: 'failure', context: 'ci' }))
+  await expect(201, await dan.post(`/repos/ada/engine/commits/${main}/comments`, { body: 'Hm' }))
+  const { status, text } = await guest.get('/ada/engine/commits/main')
+  assert.equal(status, 200)
+  assert.equal(titles(text).length, 4)
+  assert.equal(titles(text)[0], 'Merge topic')
+  assert.equal(text.match(/class="lane-\d merge"/g)?.length, 1)
+  assert.match(text, /class="check-state failure" title="Checks failed: 0 of 1 succeeded"/)
+  assert.match(text, new RegExp(`href="/ada/engine/commit/${main}#comments"`))
+  assert.match(text, new RegExp(`data-copy="${topic}"`))
+  assert.match(text, /<link rel="alternate"[^>]*href="\/ada\/engine\/commits\/main\.atom"/)
+  assert.match(text, /Why &lt;b&gt;not&lt;\/b&gt;/)
+  assert.doesNotMatch(text, /<script>alert|<img onerror|<b>not/)
+  for (const path of ['commits/none', 'commits/main%00', 'commits/-x'])
+    assert.equal((await guest.get(`/ada/engine/${path}`)).status, 404, path)
+}))
+
+test('a commit shows its message, parents, files and comments, also as a text', inject(async ({
+  dan,
+  guest,
+  main,
+  topic,
+  root,
+}) => {
+  const on = `/repos/ada/engine/commits/${topic}/comments`
+  await expect(201, await dan.post(on, { body: 'On the axle', path: 'src/mill.txt', position: 2 }))
+  await expect(201, await dan.post(on, { body: 'On a line that is not there', path: 'src/mill.txt', line: 99 }))
+  const page = await guest.get(`/ada/engine/commit/${topic.slice(0, 8)}`)
+  assert.equal(page.status, 200)
+  assert.match(page.text, new RegExp(`href="/ada/engine/commit/${root}"`))
+  assert.match(page.text, /<h1 dir="auto">&lt;script&gt;/)
+  assert.doesNotMatch(page.text, /<script>alert|<img onerror/)
+  const [files = '', comments = ''] = page.text.split('id="comments"')
+  assert.match(files, /axle[\s\S]*On the axle/)
+  assert.match(comments, /On a line that is not there/)
+  assert.match((await guest.get(`/ada/engine/commit/${main}`)).text, /2 parents/)
+  assert.match((await guest.get(`/ada/engine/commit/${root}`)).text, /The first commit[\s\S]*wheel/)
+  assert.match((await guest.get(`/ada/engine/commit/${topic}.diff`)).text, /^diff --git/)
+  assert.match((await guest.get(`/ada/engine/commit/${topic}.patch`)).text, new RegExp(`^From ${topic}`))
+}))
+
+test('a signed-in user comments on a commit; a refused comment is shown again', inject(async ({ forge, ada, guest, main }) => {
+  const visitor = await signedIn(forge, 'dan')
+  const path = `/ada/engine/commit/${main}`
+  const { location } = await visitor.fill(path, { body: 'Well **done**' }, `${path}/comments`)
+  assert.match(location ?? '', new RegExp(`^${path}#commitcomment-\\d+$`))
+  assert.match((await guest.get(path)).text, /Well <strong>done<\/strong>/)
+  const refused = await visitor.post(`${path}/comments`, { body: '  ' })
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /role="alert"/)
+  await expect(200, await ada.patch('/repos/ada/engine', { archived: true }))
+  assert.equal((await visitor.post(`${path}/comments`, { body: 'Late' })).status, 403)
+  assert.match((await visitor.get(path)).text, /archived, so nobody can comment/)
+}))
