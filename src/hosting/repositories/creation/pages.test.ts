@@ -24,10 +24,13 @@ test('a user creates a repository for themselves or in an organization', async (
     description: 'Turns',
     visibility: 'public',
     readme: 'yes',
+    gitignore: 'Node',
+    license: 'mit',
   })
   assert.equal(made.location, '/ada/engine')
   assert.partialDeepStrictEqual(await ada.read('/repos/ada/engine'), { description: 'Turns', private: false })
-  assert.equal((await ada.read('/repos/ada/engine/readme')).path, 'README.md')
+  const files = (await ada.read('/repos/ada/engine/contents')).map(({ path }: { path: string }) => path)
+  assert.deepEqual(files, ['.gitignore', 'LICENSE', 'README.md'])
   assert.equal((await page.post('/new', { owner: 'acme', name: 'plans', visibility: 'private' })).location, '/acme/plans')
   assert.equal((await ada.read('/repos/acme/plans')).private, true)
 })
@@ -51,6 +54,7 @@ test('a refused form is shown again with what was typed', async () => {
   ] as const) {
     assert.equal((await page.post('/new', { owner, name })).status, 422, `${owner}/${name}`)
   }
+  assert.equal((await page.post('/new', { owner: 'ada', name: 'x', gitignore: 'Nothing', license: '..' })).status, 422)
   assert.deepEqual(errorsOf(forge), [])
 })
 

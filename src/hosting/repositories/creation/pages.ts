@@ -39,6 +39,8 @@ function draftIn(given: URLSearchParams): RepositoryDraft {
     description: typed(given, 'description').slice(0, 350),
     private: given.get('visibility') === 'private',
     readme: given.get('readme') === 'yes',
+    gitignore: typed(given, 'gitignore'),
+    license: typed(given, 'license'),
   }
 }
 
@@ -58,10 +60,18 @@ function create(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-async function createFrom(visit: SignedIn, { owner: login, name, description, readme, ...draft }: RepositoryDraft) {
+async function createFrom(
+  visit: SignedIn,
+  { owner: login, name, description, readme, gitignore, license, ...draft }: RepositoryDraft,
+) {
   const { db, belfry, visitor } = visit
   const owner = chooseOwner(await listOwners(db, visitor), login)
-  const wanted = { name, description: description || null, private: draft.private, auto_init: readme }
+  const files = {
+    auto_init: readme,
+    ...(gitignore && { gitignore_template: gitignore }),
+    ...(license && { license_template: license }),
+  }
+  const wanted = { name, description: description || null, private: draft.private, ...files }
   return createOnDisk(db, belfry.storage, viewerOf(visit), owner, visitor, wanted)
 }
 
@@ -86,7 +96,7 @@ ${form(visit, '/new/import', fields)}</main>`
 
 function createForImport(visit: SignedIn): Promise<Outcome> {
   checkOpen(visit.belfry.settings, selfHosted, visit.db.now)
-  const draft = { ...draftIn(visit.form), readme: false }
+  const draft = { ...draftIn(visit.form), readme: false, gitignore: '', license: '' }
   return attempt(
     async () => ({ to: `${pathOf(await createFrom(visit, draft))}/import` }),
     (problem) => importPage(visit, draft, problem),

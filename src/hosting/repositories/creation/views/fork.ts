@@ -31,7 +31,7 @@ const existingForks = (forks: Repository[]) =>
       (one) =>
         html`${avatar({ id: one.owner_id, type: one.owner_type })} <a href="${pathOf(one)}">${one.owner_login}/<strong>${one.name}</strong></a>`,
     ),
-    { header: html`<strong>Your forks</strong>`, label: 'Your forks' },
+    { header: html`<strong>Your copies</strong>`, label: 'Your copies' },
   )
 
 const nowhere = (repo: Repository) =>

@@ -1,3 +1,5 @@
+import { gitignoreTemplates } from '#hosting/templates/gitignore.ts'
+import { licenses } from '#hosting/templates/licenses.ts'
 import type { Account } from '#identity/accounts.ts'
 import { button } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
@@ -12,6 +14,9 @@ export interface RepositoryDraft {
   description: string
   private: boolean
   readme: boolean
+  /** Names of templates; empty for none. */
+  gitignore: string
+  license: string
 }
 
 export function ownerAndName(owners: Account[], { owner, name }: Pick<RepositoryDraft, 'owner' | 'name'>): Html {
@@ -36,10 +41,17 @@ ${row('private', isPrivate, 'lock', 'Private', 'You choose who can see it and wh
 export const descriptionField = (value: string) =>
   field({ label: 'Description (optional)', name: 'description', value, longest: 350 })
 
+const ignores: [string, string][] = [
+  ['', 'None'],
+  ...[...gitignoreTemplates.keys()].map((name): [string, string] => [name, name]),
+]
+const terms: [string, string][] = [['', 'None'], ...licenses.map(({ key, name }): [string, string] => [key, name])]
+
 export function newRepositoryForm(visit: Visit, owners: Account[], draft: RepositoryDraft, problem?: Problem): Html {
   const fields = html`${alert(problem)}${ownerAndName(owners, draft)}${descriptionField(draft.description)}${visibilityChoice(draft.private)}
 <fieldset><legend>Start with files</legend><p class="muted">Skip this if you push a repository that you already have.</p>
-${choice({ name: 'readme', value: 'yes', chosen: draft.readme }, html`<span>Add a README<br><span class="muted">A page that says what the repository is for.</span></span>`)}</fieldset>
+${choice({ name: 'readme', value: 'yes', chosen: draft.readme }, html`<span>Add a README<br><span class="muted">A page that says what the repository is for.</span></span>`)}
+<div class="templates"><div>${select('.gitignore', 'gitignore', ignores, draft.gitignore)}</div><div>${select('License', 'license', terms, draft.license)}</div></div></fieldset>
 <p class="buttons">${button('Create repository', { kind: 'primary' })}</p>`
   return form(visit, '/new', fields)
 }
