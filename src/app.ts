@@ -40,14 +40,15 @@ import { api as merges } from '#hosting/merges/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizationInvitations } from '#hosting/organization-invitations/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
+import { pages as organizationPages } from '#hosting/organizations/pages.ts'
 import { api as outsideCollaborators } from '#hosting/outside-collaborators/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
 import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { composeOrganizationPayloads } from '#hosting/payloads/organization-payload.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as emails } from '#hosting/people/emails/api.ts'
+import { assets as peopleAssets, pages as peoplePages } from '#hosting/people/pages.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
-import { assets as peopleAssets } from '#hosting/people/views/people-list.ts'
 import { api as protection } from '#hosting/protection/api.ts'
 import { api as protectionLists } from '#hosting/protection/lists/api.ts'
 import { pages as protectionPages } from '#hosting/protection/pages.ts'
@@ -239,6 +240,8 @@ const pageRoutes: PageRoute[] = [
   ...deployKeyPages,
   ...protectionPages,
   ...creationPages,
+  ...peoplePages,
+  ...organizationPages,
   ...teamPages,
   ...hookPages,
   ...deliveryPages,

@@ -3,7 +3,7 @@ import { renameAccount } from '#hosting/people/people.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { readPathId } from '#http/listener.ts'
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { empty, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
@@ -76,11 +76,22 @@ export function listOrganizations(
   return listed(db, { columns: sql`${accountColumns}, m.role`, source, order: sql`lower(a.login)` }, slice)
 }
 
-/** Non-members see public members only. */
-export function listMembers(db: Queryable, org: Organization, role: string, slice: Slice): Promise<Listed<Person>> {
+export interface Member extends Person, Pick<Account, 'name' | 'bio'> {
+  role: OrganizationRole
+  /** Everyone sees the membership. */
+  public: boolean
+}
+
+/** Non-members see public members only. `find` is a part of the login or the name. */
+export function listMembers(db: Queryable, org: Organization, role: string, slice: Slice, find = ''): Promise<Listed<Member>> {
+  const named = find ? sql`and position(lower(${find}) in lower(a.login || ' ' || coalesce(a.name, ''))) > 0` : empty
   const source = sql`memberships m join accounts a on a.id = m.user_id where m.org_id = ${org.id}
-    and (m.public or ${org.role !== null}::boolean) and (${role} = 'all' or m.role = ${role})`
-  return listed(db, { columns: personColumns, source, order: sql`lower(a.login)` }, slice)
+    and (m.public or ${org.role !== null}::boolean) and (${role} = 'all' or m.role = ${role}) ${named}`
+  return listed(
+    db,
+    { columns: sql`${personColumns}, a.name, a.bio, m.role, m.public`, source, order: sql`lower(a.login)` },
+    slice,
+  )
 }
 
 export async function findMembership(db: Queryable, org: Account, user: Account): Promise<Membership | undefined> {

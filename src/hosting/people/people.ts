@@ -149,16 +149,32 @@ export async function isFollowing(db: Queryable, follower: Account, followed: Ac
   return rowCount === 1
 }
 
-export function listFollowers(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
-  const source = sql`follows f join accounts a on a.id = f.follower_id where f.followed_id = ${user.id}`
-  const counted = sql`follows where followed_id = ${user.id}`
-  return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.follower_id`, indexed: true }, slice)
+/** A person with what lists of people on pages show besides. */
+export type Introduced = Person & Pick<Account, 'name' | 'bio'>
+
+const introducedColumns = sql`${personColumns}, a.name, a.bio`
+
+/** Which of these accounts a user follows. */
+export async function listFollowedAmong(db: Queryable, follower: Account, people: { id: number }[]): Promise<Set<number>> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select followed_id as id from follows where follower_id = ${follower.id} and followed_id = any(${people.map(({ id }) => id)})`)
+  return new Set(rows.map(({ id }) => id))
 }
 
-export function listFollowing(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
+export function listFollowers(db: Queryable, user: Account, slice: Slice): Promise<Listed<Introduced>> {
+  const source = sql`follows f join accounts a on a.id = f.follower_id where f.followed_id = ${user.id}`
+  const counted = sql`follows where followed_id = ${user.id}`
+  return listed(
+    db,
+    { columns: introducedColumns, source, counted, order: sql`f.created_at, f.follower_id`, indexed: true },
+    slice,
+  )
+}
+
+export function listFollowing(db: Queryable, user: Account, slice: Slice): Promise<Listed<Introduced>> {
   const source = sql`follows f join accounts a on a.id = f.followed_id where f.follower_id = ${user.id}`
   const counted = sql`follows where follower_id = ${user.id}`
-  return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.followed_id` }, slice)
+  return listed(db, { columns: introducedColumns, source, counted, order: sql`f.created_at, f.followed_id` }, slice)
 }
 
 /** What a list of people shows of each, besides the login. */

@@ -125,9 +125,14 @@ export function checkSlug(name: string) {
   return slug
 }
 
-export function listTeamMembers(db: Queryable, team: Team, role: string, slice: Slice): Promise<Listed<Person>> {
+export interface TeamMember extends Person, Pick<Account, 'name' | 'bio'> {
+  role: TeamRole
+}
+
+export function listTeamMembers(db: Queryable, team: Team, role: string, slice: Slice): Promise<Listed<TeamMember>> {
   const members = sql`team_members m join accounts a on a.id = m.user_id where m.team_id = ${team.id} and (${role} = 'all' or m.role = ${role})`
-  return listed(db, { columns: personColumns, source: members, order: sql`lower(a.login)` }, slice)
+  const columns = sql`${personColumns}, a.name, a.bio, m.role`
+  return listed(db, { columns, source: members, order: sql`lower(a.login)` }, slice)
 }
 
 export async function findTeamRole(db: Queryable, team: Team, user: Account): Promise<TeamRole | undefined> {

@@ -1,4 +1,4 @@
-import { peopleList } from '#hosting/people/views/people-list.ts'
+import { listPeople } from '#hosting/people/views/people-list.ts'
 import { audienceHead, newestFirst, perPage } from '#hosting/repositories/views/audience.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -22,7 +22,7 @@ async function showStargazers(visit: Visit): Promise<Outcome> {
   const total = Math.min(repo.stargazers_count, mostStargazers)
   const people = await newestFirst(total, page, (slice) => listStargazers(visit.db, repo, slice))
   const list = people.length
-    ? await peopleList(visit, people, ({ starred_at }) => html`starred ${moment(starred_at)}`)
+    ? await listPeople(visit, people, ({ starred_at }) => html`starred ${moment(starred_at)}`)
     : emptyState('star', 'No stars yet', 'People who star this repository are listed here.')
   return {
     title: `Stargazers · ${repo.owner_login}/${repo.name}`,

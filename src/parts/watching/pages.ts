@@ -1,4 +1,4 @@
-import { peopleList } from '#hosting/people/views/people-list.ts'
+import { listPeople } from '#hosting/people/views/people-list.ts'
 import { audienceHead, newestFirst, perPage } from '#hosting/repositories/views/audience.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -24,7 +24,7 @@ async function showWatchers(visit: Visit): Promise<Outcome> {
   const total = repo.subscribers_count
   const people = await newestFirst(total, page, (slice) => listWatchers(visit.db, repo, slice))
   const list = people.length
-    ? await peopleList(visit, people, ({ watched_at }) => html`watching since ${moment(watched_at)}`)
+    ? await listPeople(visit, people, ({ watched_at }) => html`watching since ${moment(watched_at)}`)
     : emptyState('eye', 'Nobody watches yet', 'People who are notified of what happens here are listed.')
   return {
     title: `Watchers · ${repo.owner_login}/${repo.name}`,

@@ -22,6 +22,11 @@ export function menu(summary: Html, items: MenuItem[], { label, align = 'end', k
   return html`<details class="menu ${align} ${kind}"${key && html` data-key="${key}"`}><summary${label && html` aria-label="${label}" title="${label}"`}>${summary}</summary><ul>${items.map(row)}</ul></details>`
 }
 
+/** A button that asks before it acts: it opens a question, and the form that answers it. Works without scripts. */
+export function askMenu(summary: Html, question: string | Html, answer: Html, options: MenuOptions = {}): Html {
+  return menu(summary, [{ markup: html`<p>${question}</p>${answer}` }], { ...options, kind: 'question' })
+}
+
 function row(item: MenuItem): Html {
   if (item === 'divider') return html`<li class="divider" role="separator"></li>`
   if ('markup' in item) return html`<li>${item.markup}</li>`
