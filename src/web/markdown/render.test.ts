@@ -57,6 +57,25 @@ test('who and what is named becomes a link where it is there', async () => {
   assert.equal(await written('[@ada](/x)'), '<p><a href="/x" rel="nofollow noopener">@ada</a></p>')
 })
 
+test('a file of a repository has anchors, pictures and links to other files, and mentions no one', async () => {
+  const links = { fileLink: (address: string, kind: string) => `/${kind}/${address}`, userLink: () => '/ada' }
+  for (const [text, wanted] of [
+    ['# Ä b: *c*!\n\n# Ä b c', '<h1 id="user-content-ä-b-c">Ä b: <em>c</em>!</h1>\n<h1 id="user-content-ä-b-c-1">Ä b c</h1>'],
+    ['a\nb @ada #1', '<p>a\nb @ada #1</p>'],
+    ['[a](docs/b.md "c")', '<p><a href="/link/docs/b.md" title="c" rel="nofollow noopener">a</a></p>'],
+    ['[a](#Over-There)', '<p><a href="#user-content-over-there" rel="nofollow noopener">a</a></p>'],
+    ['[a](https://a.example/)', '<p><a href="https://a.example/" rel="nofollow noopener">a</a></p>'],
+    ['[a](//a.example/)', '<p><a href="//a.example/" rel="nofollow noopener">a</a></p>'],
+    ['![a "b"](c.png)', '<p><a href="/image/c.png"><img src="/image/c.png" alt="a &quot;b&quot;" loading="lazy"></a></p>'],
+    ['[![a](b.svg)](c)', '<p><a href="/link/c" rel="nofollow noopener"><img src="/image/b.svg" alt="a" loading="lazy"></a></p>'],
+    ['![a](https://a.example/b.png)', '<p><a href="https://a.example/b.png" rel="nofollow noopener">a</a></p>'],
+    ['<p align="center">a <b onclick="x">c</b></p>\n\nd<br>e', '<p>a c</p>\n<p>de</p>'],
+    ['<<b>script>alert(1)<</b>/script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
+  ] as const) {
+    assert.equal((await renderMarkdown(text, links, 'file')).text.trimEnd(), wanted, JSON.stringify(text))
+  }
+})
+
 /** Everything that may be written, to the letter; an address has one of three schemes, or none. */
 const plainTag =
   /^<\/?(?:p|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|em|strong|s|h[1-6]|pre|code)>|^<(?:br|hr)>|^<\/a>|^<pre tabindex="0">/
