@@ -79,6 +79,11 @@ export async function signaturesOf(db: Queryable, name: string): Promise<string[
   return user ? [`<${user.id}+`, ...user.emails.map((email) => `<${email}>`)] : []
 }
 
+/** The number of commits that a commit contains. */
+export function countCommits(storage: Storage, repo: Repository, sha: string): Promise<number> {
+  return within(patience, (signal) => count(readingOf(storage, repo.id, repo.id, signal), repo, sha, {}))
+}
+
 /** Numbers of commits. They never change, because the key contains the newest commit. */
 const counts = new ByteCache<number>(1 << 20)
 

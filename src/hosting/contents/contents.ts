@@ -27,7 +27,8 @@ import { checkPath, isPath } from './paths.ts'
 /** The contents at a path of a commit: a folder's entries, or one file, link or submodule. */
 export type Content =
   | { kind: 'dir'; sha: string; path: string; entries: Entry[] }
-  | { kind: 'file'; entry: Entry; bytes: Buffer | null }
+  /** `link` is the target of the link through which the file was found. */
+  | { kind: 'file'; entry: Entry; bytes: Buffer | null; link?: string }
   | { kind: 'symlink'; entry: Entry; target: string }
   | { kind: 'submodule'; entry: Entry; submodule_git_url: string | null }
 
@@ -81,7 +82,7 @@ async function listFolder(storage: Storage, repo: Repository, tree: string): Pro
   return (await readFolder(storage, repo.id, tree, { entries: mostEntries })).entries
 }
 
-async function readFile(storage: Storage, repo: Repository, entry: Entry): Promise<Content> {
+async function readFile(storage: Storage, repo: Repository, entry: Entry): Promise<Content & { kind: 'file' }> {
   const { object } = storage.limits
   if (entry.size > largestSent && entry.size <= object) return { kind: 'file', entry, bytes: null }
   return { kind: 'file', entry, bytes: await readBlob(storage, repo.id, entry.sha, Math.min(largestSent, object)) }
@@ -93,7 +94,7 @@ async function readLink(storage: Storage, repo: Repository, commit: string, entr
   const path = posix.join(posix.dirname(entry.path), target)
   const found = !target.startsWith('/') && isPath(path) ? await findEntry(storage, repo, commit, path) : undefined
   if (found?.type !== 'blob' || found.mode === '120000') return { kind: 'symlink', entry, target }
-  return readFile(storage, repo, { ...found, path: entry.path })
+  return { ...(await readFile(storage, repo, { ...found, path: entry.path })), link: target }
 }
 
 /** The settings of a path in `.gitmodules`. */

@@ -1,108 +1,106 @@
-import { openBlob, resolveCommit } from '#git/objects.ts'
-import type { Entry } from '#git/tree-entries.ts'
+import { join } from 'node:path'
+import { lfsRoot, openObject } from '#git/lfs-store.ts'
+import { openBlob } from '#git/objects.ts'
 import { loadReadableRepository } from '#hosting/downloads/readers.ts'
-import { encodePath } from '#hosting/refs/json.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { findObjects } from '#hosting/lfs/objects.ts'
+import { listRefNames } from '#hosting/refs/recorded-refs.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
+import { contentsHint } from '#parts/imports/views/hint.ts'
+import { markShown } from '#parts/notifications/views/thread-subscription.ts'
+import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { type Content, readContent } from './contents.ts'
+import { type CodeLocation, type CodeView, codeAddress, findLocation } from './code-location.ts'
+import { readCode } from './read-code.ts'
+import { blamePage } from './views/blame-page.ts'
+import { filePage } from './views/file-page.ts'
+import { imageType, readPointer, textOf } from './views/file-text.ts'
+import { findPage } from './views/find-page.ts'
+import { folderPage } from './views/folder-page.ts'
+import { overview, rootPage } from './views/overview.ts'
+import { mostInMenu } from './views/ref-menu.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 export const pages: PageRoute[] = [
-  show('/:owner/:repo/tree/*', (visit) => contentPage(visit)),
-  show('/:owner/:repo/blob/*', (visit) => contentPage(visit)),
-  show('/:owner/:repo/raw/*', rawFile),
+  show('/:owner/:repo', repositoryPage),
+  at('tree', contentPage),
+  at('blob', contentPage),
+  at('raw', rawFile),
+  at('blame', async (visit, location) => {
+    const content = await readCode(visit.belfry.storage, location)
+    // Git blames the target of a link, and not the file to which it leads.
+    if (content.kind !== 'file' || content.link !== undefined)
+      return { to: codeAddress(content.kind === 'dir' ? 'tree' : 'blob', location, location.path) }
+    const refs = await listRefNames(visit.db, location.repo, mostInMenu)
+    return codePage(location, `Blame ${location.path}`, await blamePage(visit, location, content, refs))
+  }),
+  at('find', async (visit, location) => codePage(location, 'Find a file', await findPage(visit, location))),
 ]
 
-interface ContentLocation {
-  repo: Repository
-  /** A branch, a tag or a commit. */
-  ref: string
-  path: string
-}
-
-async function contentPage(visit: Visit): Promise<Outcome> {
-  const location = await findLocation(visit)
-  const content = await readContent(visit.belfry.storage, location.repo, location.path, location.ref)
-  const { repo, ref, path } = location
-  const body = html`<main class="conversation"><h1>${trail(location)}</h1><p class="muted">In <code>${ref}</code></p>
-${content.kind === 'dir' ? folder(location, content.entries) : file(location, content)}</main>`
-  return { title: `${path || ref} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
-}
-
-/**
- * Splits the path into a ref, which may contain slashes, and the path of a file. No ref is the beginning of another, so the first that
- * exists is the right one.
- */
-async function findLocation(visit: Visit): Promise<ContentLocation> {
-  const repo = await loadReadableRepository(visit)
-  const parts = (visit.params['*'] ?? '').replace(/\/+$/, '').split('/')
-  if (parts.join('').includes('\0')) throw missing()
-  for (let length = 1; length <= Math.min(parts.length, deepestRef); length++) {
-    const ref = parts.slice(0, length).join('/')
-    if (ref && (await resolveCommit(visit.belfry.storage, repo.id, ref)))
-      return { repo, ref, path: parts.slice(length).join('/') }
-  }
-  throw missing()
-}
-
-/** Each part takes a question to git. */
-const deepestRef = 8
-
-const addressOf = (kind: 'tree' | 'blob' | 'raw', { repo, ref }: ContentLocation, path: string) =>
-  `${pathOf(repo)}/${kind}/${encodePath(ref)}${path && `/${encodePath(path)}`}`
-
-/** The folders above, as links. */
-function trail(location: ContentLocation): Html {
-  const parts = location.path.split('/').filter(Boolean)
-  const above = parts.slice(0, -1).map((part, index) => {
-    const path = parts.slice(0, index + 1).join('/')
-    return html`<a href="${addressOf('tree', location, path)}">${part}</a> / `
+/** A page below `/:owner/:repo/{view}/` of a branch, tag or commit. The former name of a branch redirects. */
+function at(view: CodeView, handler: (visit: Visit, location: CodeLocation, view: CodeView) => Promise<Outcome>): PageRoute {
+  return show(`/:owner/:repo/${view}/*`, async (visit) => {
+    const repo = await loadReadableRepository(visit)
+    const found = await findLocation(visit.db, visit.belfry.storage, repo, visit.params['*'] ?? '')
+    if ('moved' in found) return { to: codeAddress(view, found.moved, found.moved.path) }
+    return handler(visit, found, view)
   })
-  return html`<a href="${addressOf('tree', location, '')}">${location.repo.name}</a>${parts.length > 0 && ' / '}${above}${parts.at(-1)}`
 }
 
-function folder(location: ContentLocation, entries: Entry[]): Html {
-  const rows = entries.map(({ type, path }) => {
-    const name = path.slice(path.lastIndexOf('/') + 1)
-    if (type === 'commit') return html`<li>${name} <span class="muted">submodule</span></li>`
-    return html`<li><a href="${addressOf(type === 'tree' ? 'tree' : 'blob', location, path)}">${name}${type === 'tree' && '/'}</a></li>`
-  })
-  return rows.length ? html`<ul class="issues">${rows}</ul>` : html`<p class="muted">This folder is empty.</p>`
+function codePage({ repo, path, ref }: CodeLocation, title: string, body: Html): Outcome {
+  const at = path || title ? `${title} at ${ref}` : ref
+  return { title: `${at} · ${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 
-function file(location: ContentLocation, content: Exclude<Content, { kind: 'dir' }>): Html {
-  if (content.kind === 'submodule') return html`<p>A submodule at commit <code>${content.entry.sha}</code>.</p>`
-  if (content.kind === 'symlink') return html`<p>A link to <code>${content.target}</code>.</p>`
-  const { entry, bytes } = content
-  const raw = html`<p class="muted">${entry.size} bytes · <a href="${addressOf('raw', location, location.path)}">Raw</a></p>`
-  const text = bytes && textOf(bytes)
-  if (text === null) return html`${raw}<p class="muted">This file is binary, or too large to show.</p>`
-  const lines = text.replace(/\n$/, '').split('\n')
-  return html`${raw}<pre tabindex="0">${lines.map((line, index) => html`<span id="L${index + 1}">${line}</span>\n`)}</pre>`
+/** The start page of a repository. */
+async function repositoryPage(visit: Visit): Promise<Outcome> {
+  const { owner = '', repo: named = '' } = visit.params
+  // The address of a clone, in a browser.
+  if (named.endsWith('.git')) return { to: `/${encodeURIComponent(owner)}/${encodeURIComponent(named.slice(0, -4))}` }
+  const repo = await loadVisibleRepository(visit)
+  await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
+  const body = await overview(visit, repo, await contentsHint(visit, repo))
+  return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 
-/** Null for contents that are not text. */
-function textOf(bytes: Buffer) {
-  if (bytes.includes(0)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
+async function contentPage(visit: Visit, location: CodeLocation, view: CodeView): Promise<Outcome> {
+  const { db, belfry } = visit
+  const { repo, path } = location
+  const content = await readCode(belfry.storage, location)
+  const wanted = content.kind === 'dir' ? 'tree' : 'blob'
+  if (view !== wanted) return { to: codeAddress(wanted, location, path) }
+  const refs = await listRefNames(db, repo, mostInMenu)
+  if (content.kind !== 'dir') return codePage(location, path, await filePage(visit, location, content, refs))
+  if (path) return codePage(location, path, await folderPage(visit, location, content, refs))
+  const title = html`<h1 class="unseen">${repo.owner_login}/${repo.name} at ${location.ref}</h1>`
+  return codePage(location, '', html`<main class="code-page">${title}${await rootPage(visit, location, refs)}</main>`)
 }
 
-async function rawFile(visit: Visit): Promise<Outcome> {
-  const { repo, ref, path } = await findLocation(visit)
-  const { storage } = visit.belfry
-  const content = await readContent(storage, repo, path, ref)
+/** The contents of a file; of a large file that Git LFS stores, its own contents. */
+async function rawFile({ db, belfry }: Visit, location: CodeLocation): Promise<Outcome> {
+  const { repo, path } = location
+  const { storage, settings } = belfry
+  const content = await readCode(storage, location)
   if (content.kind !== 'file') throw missing()
   const { entry, bytes } = content
-  const type = bytes && textOf(bytes) !== null ? 'text/plain; charset=utf-8' : 'application/octet-stream'
+  const text = bytes && textOf(bytes)
+  const pointer = text === null ? undefined : readPointer(text)
+  const [stored] = pointer ? await findObjects(db, repo.id, [pointer.oid]) : []
+  const large = stored && (await openObject(lfsRoot(settings.BELFRY_DATA), stored.oid))
+  const picture = imageType(path)
+  const type = picture ?? (text === null || large ? 'application/octet-stream' : 'text/plain; charset=utf-8')
   return {
-    file: await openBlob(storage, repo.id, entry.sha),
-    headers: { 'Content-Type': type, 'Content-Length': String(entry.size) },
+    file: large ?? (await openBlob(storage, repo.id, entry.sha)),
+    headers: {
+      'Content-Type': type,
+      'Content-Length': String(large ? stored.size : entry.size),
+      ...(picture && { 'Content-Security-Policy': picturePolicy }),
+    },
   }
 }
+
+/** An SVG may contain scripts and refer to other servers. */
+const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -5,12 +5,18 @@ import { missing } from '#platform/errors.ts'
 import { type Content, listEntries, readContent } from './contents.ts'
 import { detectLicense, type License } from './licenses.ts'
 
-type FileContent = Content & { kind: 'file' | 'symlink' }
+export type FileContent = Content & { kind: 'file' | 'symlink' }
 
 /** Folders with a README of the whole repository, in the order of precedence. */
 const places = ['.github', '', 'docs']
 const readmes = [/^readme\.(md|markdown|mdown|mkdn?)$/i, /^readme\.\w+$/i, /^readme$/i]
-const licenses = [/^licen[sc]e$/i, /^licen[sc]e\.\w+$/i, /^unlicense(\.\w+)?$/i, /^copying(\.\w+)?$/i, /^licen[sc]e-[\w.-]+$/i]
+export const licenseNames = [
+  /^licen[sc]e$/i,
+  /^licen[sc]e\.\w+$/i,
+  /^unlicense(\.\w+)?$/i,
+  /^copying(\.\w+)?$/i,
+  /^licen[sc]e-[\w.-]+$/i,
+]
 
 /** The README of a folder or, without one, of the repository. */
 export function readReadme(storage: Storage, repo: Repository, ref: string, folder?: string): Promise<FileContent> {
@@ -18,7 +24,7 @@ export function readReadme(storage: Storage, repo: Repository, ref: string, fold
 }
 
 export function readLicense(storage: Storage, repo: Repository, ref: string): Promise<FileContent> {
-  return readFirst(storage, repo, ref, [''], licenses)
+  return readFirst(storage, repo, ref, [''], licenseNames)
 }
 
 /** Which license a file is. */

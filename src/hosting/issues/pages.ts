@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { addressOf, type Conversation, count } from '#hosting/issues/views/conversation.ts'
+import { addressOf, type Conversation } from '#hosting/issues/views/conversation.ts'
 import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
 import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
@@ -8,14 +8,7 @@ import { previewOf } from '#hosting/mentions/views/composer.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
-import { contentsHint } from '#parts/imports/views/hint.ts'
-import {
-  changeSubscription,
-  markConversationShown,
-  markShown,
-  subscriptionBox,
-} from '#parts/notifications/views/thread-subscription.ts'
-import { sql } from '#platform/database.ts'
+import { changeSubscription, markConversationShown, subscriptionBox } from '#parts/notifications/views/thread-subscription.ts'
 import { missing } from '#platform/errors.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
@@ -29,7 +22,6 @@ export const assets = join(import.meta.dirname, 'assets')
 const place = '/:owner/:repo/issues'
 
 export const pages: PageRoute[] = [
-  show('/:owner/:repo', repositoryPage),
   show('/:owner/:repo/milestone/:number', async (visit) => {
     const repo = await loadVisibleRepository(visit)
     return { to: `${pathOf(repo)}/issues?milestone=${numberIn(visit.params.number)}` }
@@ -74,23 +66,6 @@ async function loadOwnConversation(visit: Visit): Promise<Conversation> {
   const conversation = await loadConversation(visit)
   if (conversation.kind === 'pull') throw missing()
   return conversation
-}
-
-/** The start page of a repository. */
-async function repositoryPage(visit: Visit): Promise<Outcome> {
-  const { owner = '', repo: named = '' } = visit.params
-  // The address of a clone, in a browser.
-  if (named.endsWith('.git')) return { to: `/${encodeURIComponent(owner)}/${encodeURIComponent(named.slice(0, -4))}` }
-  const repo = await loadVisibleRepository(visit)
-  await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
-  const { description, homepage, stargazers_count, subscribers_count, forks_count } = repo
-  const site =
-    homepage && /^https?:\/\//i.test(homepage) && html`<p><a href="${homepage}" rel="nofollow noreferrer">${homepage}</a></p>`
-  const clone = `git clone ${visit.belfry.addresses.web}${pathOf(repo)}.git`
-  const body = html`<main class="conversation"><h1>${repo.owner_login}/${repo.name}</h1>
-<p>${description}</p>${site}<p class="muted">${count(stargazers_count, 'star')} · ${count(subscribers_count, 'watcher')} · ${count(forks_count, 'fork')}</p>
-<pre tabindex="0">${clone}</pre>${await contentsHint(visit, repo)}</main>`
-  return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 
 async function newPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {

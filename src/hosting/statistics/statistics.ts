@@ -25,7 +25,11 @@ const authors = new ByteCache<Author[]>(4 << 20)
 /** Bytes of each language in the default branch, most first. */
 export async function countLanguages(storage: Storage, repo: Repository): Promise<Record<string, number>> {
   const tree = await resolveTree(storage, repo.id, `refs/heads/${repo.default_branch}`)
-  if (!tree) return {}
+  return tree ? countLanguagesOf(storage, repo, tree) : {}
+}
+
+/** The same for a tree or a commit, by its id. */
+export async function countLanguagesOf(storage: Storage, repo: Repository, tree: string): Promise<Record<string, number>> {
   const known = languages.get(tree)
   if (known) return known
   const bytes = new Map<string, number>()
@@ -55,7 +59,17 @@ export async function listContributors(
   anonymous: boolean,
 ): Promise<Contributor[] | undefined> {
   const tip = await resolveCommit(storage, repo.id, `refs/heads/${repo.default_branch}`)
-  if (!tip) return undefined
+  return tip === undefined ? undefined : listContributorsOf(db, storage, repo, tip, anonymous)
+}
+
+/** The authors of a commit and of those before it. */
+export async function listContributorsOf(
+  db: Queryable,
+  storage: Storage,
+  repo: Repository,
+  tip: string,
+  anonymous: boolean,
+): Promise<Contributor[]> {
   const found = await countAuthors(storage, repo, tip)
   const first = found.slice(0, mostAccounts)
   const people = await findAllAuthors(
