@@ -24,11 +24,15 @@ export interface PushedHead extends PushedBranch {
 /** How many branches of a push are checked: each costs two git processes. */
 const mostHeads = 20
 
-/** The installations `i` of apps that check a repository `r`: they may write checks, and their hook subscribes to suites. */
+/**
+ * The installations `i` of apps that check a repository `r`: they may write checks, their hook subscribes to suites, and the repository has
+ * not turned them off.
+ */
 const checking = (repo: { id: number }) => sql`
   repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
   where r.id = ${repo.id} and ${isServed} and i.permissions->>'checks' = 'write'
     and (i.all_repositories or exists (select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))
+    and not exists (select from check_suite_preferences f where f.repo_id = r.id and f.app_id = i.app_id and not f.setting)
     and i.events && '{check_suite,*}'`
 
 /** Reads the heads of pushed branches, if an app checks the repository. */

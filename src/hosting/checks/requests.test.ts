@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asInstallation, registerApp } from '#test/apps.ts'
 import { engine } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
@@ -52,4 +53,23 @@ test('a push asks each app that writes checks to check it, once', inject(async (
     `check_suite rerequested ${installation.id}`,
   ])
   assert.deepEqual(await heardOf(forge, () => work.push('topic:refs/heads/another')), [])
+}))
+
+test('an app that a repository has turned off is not asked', inject(async ({ forge, ada, ben, work }) => {
+  const { id: app_id, slug } = await registerApp(ada, app('Runner', 'write'))
+  await expect(201, await ada.post('/user/installations', { app_slug: slug }))
+  const other = await registerApp(ben, app('Other', 'write'))
+  const preferences = `${engine}/check-suites/preferences`
+  const set = (setting: boolean, id = app_id) => ({ auto_trigger_checks: [{ app_id: id, setting }] })
+  await checkContracts(ada, () => [['checks/set-suites-preferences', 'patch', preferences, set(false)]])
+  await work.git('checkout', '--quiet', 'topic')
+  await work.commit('More', { 'more.txt': 'm' })
+  const asked = async () => linesOf(await heardOf(forge, () => work.push('topic')), 'event', 'payload.action')
+  assert.deepEqual(await asked(), [])
+  const { preferences: shown } = await expect(200, await ada.patch(preferences, set(true)))
+  assert.deepEqual([shown, (await expect(200, await ada.patch(preferences, {}))).preferences], [set(true), set(true)])
+  await work.commit('Even more', { 'more.txt': 'mm' })
+  assert.deepEqual(await asked(), ['check_suite requested'])
+  assert.equal((await ada.patch(preferences, set(false, other.id))).status, 422, 'it is not installed')
+  assert.equal((await ben.patch(preferences, set(false))).status, 403)
 }))

@@ -1,7 +1,9 @@
 import { CheckSuiteSchema, checkSuiteJson } from '#hosting/checks/json.ts'
+import { setPreferences } from '#hosting/checks/preferences.ts'
 import { createSuite, listSuites, loadSuite, readHead, rerequestSuite } from '#hosting/checks/suites.ts'
 import { findCommit } from '#hosting/refs/commits.ts'
-import { Answer, get, group, post } from '#http/endpoint.ts'
+import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
+import { Answer, get, group, patch, post } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { Type } from '#platform/schema.ts'
 
@@ -18,6 +20,15 @@ const SuitesSchema = Type.Object(
   { title: 'CheckSuites' },
 )
 
+const Preference = Type.Object({ app_id: Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }), setting: Type.Boolean() })
+const PreferencesSchema = Type.Object(
+  {
+    preferences: Type.Object({ auto_trigger_checks: Type.Array(Preference) }),
+    repository: MinimalRepository,
+  },
+  { title: 'CheckSuitePreferences' },
+)
+
 export const api = group('Check suites', [
   post(
     '/repos/{owner}/{repo}/check-suites',
@@ -32,6 +43,22 @@ export const api = group('Check suites', [
       const { suite, made } = await createSuite(db, storage, repo, viewer, body.head_sha)
       const json = checkSuiteJson(suite, await readHead(storage, repo, suite.head_sha), repo, wire)
       return new Answer(json, made ? { status: 201, headers: { Location: json.url } } : { status: 200 })
+    },
+  ),
+  patch(
+    '/repos/{owner}/{repo}/check-suites/preferences',
+    {
+      operation: 'checks/set-suites-preferences',
+      permission: 'checks:write',
+      scopes: ['public_repo', 'repo'],
+      access: 'admin',
+      summary: 'Set which apps are asked to check each push',
+      body: Type.Object({ auto_trigger_checks: Type.Optional(Type.Array(Preference, { maxItems: 100 })) }),
+      answers: { 200: PreferencesSchema },
+    },
+    async ({ db, repo, body, wire }) => {
+      const auto_trigger_checks = await setPreferences(db, repo, body.auto_trigger_checks ?? [])
+      return { preferences: { auto_trigger_checks }, repository: minimalRepositoryJson(repo, wire) }
     },
   ),
   get(
