@@ -42,8 +42,7 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
   const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
   await publish(db, author, repo, ...acts)
-  const loaded = await loadIssue(db, repo, made.number)
-  return loaded
+  return loadIssue(db, repo, made.number)
 }
 
 /** Changes the given fields only. */

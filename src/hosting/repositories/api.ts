@@ -55,11 +55,10 @@ const creating = {
 } as const
 
 export async function whole(db: Queryable, viewer: Viewer, repo: Repository, wire: Wire) {
-  const [counts, ancestors, template] = await Promise.all([
-    countNetworks(db, viewer, [repo]),
-    loadAncestors(db, viewer, repo),
-    findTemplate(db, viewer, repo),
-  ])
+  // One after the other, because a transaction runs one statement at a time. Most repositories need none of them.
+  const counts = await countNetworks(db, viewer, [repo])
+  const ancestors = await loadAncestors(db, viewer, repo)
+  const template = await findTemplate(db, viewer, repo)
   return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors, template }, wire)
 }
 

@@ -25,9 +25,8 @@ export async function createComment(db: Transaction, repo: Repository, author: A
   if (held.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
   checkBody(body)
   const { id: issue_id, pull_id, comment_id } = held
-  const published = publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
-  const [, comment] = await Promise.all([published, loadComment(db, repo, comment_id)])
-  return comment
+  await publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
+  return loadComment(db, repo, comment_id)
 }
 
 export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
