@@ -149,3 +149,37 @@ test('pages, orders and text matches are as documented', inject(async ({ ada, da
     await assertDocumented(ada, variant, [['search/issues-and-pull-requests', 'get', '/search/issues?q=boiler']])
   }
 }))
+
+test('open issues are counted alike by counters and one by one', inject(async ({ forge, ada, dan }) => {
+  const { db } = forge.belfry
+  const make = async (path: string, title: string) => expect(201, await ada.post(`${path}/issues`, { title }))
+  const becomePull = (issue: { id: number }) =>
+    db.query(sql`insert into pulls (issue_id, repo_id, head_ref, head_sha, base_ref, base_sha)
+      select id, repo_id, 'topic', '', 'main', '' from issues where id = ${issue.id}`)
+  await ada.owns('drafts')
+  for (const path of [engine, '/repos/ada/plans', '/repos/ada/drafts']) {
+    for (const state of ['open', 'closed']) {
+      const pull = await make(path, 'A change')
+      await becomePull(pull)
+      await expect(200, await ada.patch(`${path}/issues/${pull.number}`, { state }))
+      await expect(200, await ada.patch(`${path}/issues/${(await make(path, 'A wish')).number}`, { state }))
+    }
+  }
+  await expect(200, await ada.patch('/repos/ada/drafts', { has_issues: false }))
+  const count = async (who: Person, q: string) =>
+    (await who.read(`/search/issues?q=${encodeURIComponent(q)}&per_page=1&sort=created`)).total_count
+  const counts: number[] = []
+  for (const who of [ada, dan]) {
+    for (const q of [
+      'is:open',
+      'state:open is:issue',
+      'is:open type:pr',
+      'is:issue is:open repo:ada/engine',
+      'is:open is:pr is:issue',
+    ]) {
+      counts.push(await count(who, q))
+      assert.equal(counts.at(-1), await count(who, `${q} created:>2000-01-01`), `${who.login}: ${q}`)
+    }
+  }
+  assert.deepEqual(counts, [8, 5, 3, 3, 0, 5, 3, 2, 3, 0])
+}))

@@ -6,6 +6,7 @@ import type { Viewer } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
 import type { Slice } from '#platform/listed.ts'
 import { accountOf, among, type Conditions, conditionsOf, inDates, inNumbers } from './conditions.ts'
+import { countOpen } from './open-issues.ts'
 import { parseQuery, type Qualifier, refused } from './query.ts'
 import { checkScope, scopeConditions, separateScope } from './repository-scope.ts'
 import { mostResults, type Results } from './results.ts'
@@ -157,14 +158,15 @@ export async function searchIssues(
       : sql`matched as ${text === '' && by_id ? sql`not materialized` : sql`materialized`} (
           select i.id, ${sorted ? sorts[sort] : sql`i.id`} as key from ${source} join repositories r on r.id = i.repo_id
           where ${text === '' ? sql`${open(sql`i.id`)} and ${seen}` : sql`true`} ${conditionsOf(conditions, table)})`
+  const counted = text === '' && by_id ? countOpen(conditions, seen) : undefined
   const found = await db.first<{ total: number; matches: number; page: { id: number; score: number }[] | null }>(sql`
     with texts as materialized (${text === '' ? sql`select where false` : textsWith(text, fieldsOf(qualifiers), seen)}),
     ${matched},
     ranked as (
       select m.id, m.key, ${by_rank ? rank : sql`1.0::real`} as score
-      from (select * from matched order by key ${down}, id ${down} limit ${mostResults}) m),
+      from (select * from matched order by key ${down}, id ${down} limit ${by_rank ? mostResults : offset + limit}) m),
     page as (select * from ranked order by ${place} limit ${limit} offset ${offset})
-    select (select count(*) from texts) as matches, (select count(*) from matched) as total,
+    select (select count(*) from texts) as matches, ${counted ?? sql`(select count(*) from matched)`} as total,
       (select json_agg(json_build_object('id', id, 'score', score) order by ${place}) from page) as page`)
   const { total = 0, matches = 0, page } = found ?? {}
   const incomplete = matches > mostMatches
