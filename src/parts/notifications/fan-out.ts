@@ -26,6 +26,7 @@ export async function fanOut(db: Database, subject_id: number) {
       for (const [index, event] of pending.entries()) {
         // The time is read as late as possible, because a client that polls by `since` must not have polled after it before the commit.
         await fanOutEvent(transaction, db.now, event, mentions[index] ?? none)
+        await recordMentions(transaction, event, mentions[index] ?? none)
       }
     })
   }
@@ -54,6 +55,21 @@ async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent
     select fan_out(${now}, notice::notification_events, ${audience === 'everyone'}, ${own ?? false},
       ${concerns ?? null}::notification_reason, ${users}::text[], ${teams.map(({ org }) => org)}::text[],
       ${teams.map(({ slug }) => slug)}::text[]) from notice`)
+}
+
+/** Writes the users who are mentioned, and subscribed thereby, to the history of an issue. Of users who cannot see it, it says nothing. */
+async function recordMentions(db: Transaction, { id }: PendingEvent, { users }: Mentions) {
+  if (!users.length) return
+  await db.query(sql`
+    insert into issue_events (repo_id, issue_id, actor_id, event, created_at)
+    select s.repo_id, s.issue_id, a.id, e.event, n.created_at
+    from notification_events n join notification_subjects s on s.id = n.subject_id join thread_subscriptions t on t.subject_id = s.id
+      join accounts a on a.id = t.user_id cross join unnest(array['mentioned', 'subscribed']) with ordinality as e (event, place)
+    where n.id = ${id} and s.issue_id is not null and t.state = 'subscribed' and a.id is distinct from n.actor_id
+      and lower(a.login) = any(${users})
+      and (e.event = 'mentioned' or not exists (
+        select from issue_events o where o.issue_id = s.issue_id and o.actor_id = a.id and o.event = 'subscribed'))
+    order by a.id, e.place`)
 }
 
 /** Deletes a batch of threads of deleted users or subjects; false when none is left. */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
+import { notificationTasks } from '#parts/notifications/jobs.ts'
 import { sql } from '#platform/database.ts'
 import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
+import { checkContracts } from '#test/documented.ts'
 import { type Client, expect, injecting, linesOf } from '#test/forge.ts'
+import { runJobs } from '#test/jobs.ts'
 
 const inject = injecting(openWithEngine)
 
@@ -176,4 +179,28 @@ test('events of a deleted account remain, without an actor', inject(async ({ ada
     'ada assigned ghost',
     'ghost closed',
   ])
+}))
+
+test('users who are mentioned, and subscribed thereby, are in the history', inject(async (forge) => {
+  const { ada, dan, nobody, open } = forge
+  const tell = () => runJobs(forge, notificationTasks(forge.belfry.db))
+  await open({ title: 'Plain', body: '@ben and @dan, not `@cy`, @nobody or @ada/team' }, dan)
+  await tell()
+  assert.deepEqual(await history(nobody), ['ben mentioned', 'ben subscribed'], 'nobody mentions themselves')
+  await expect(200, await dan.patch(`${engine}/issues/1`, { body: '@ben, @cy' }))
+  forge.clock.advance(1000)
+  await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: 'Well, @Ben?' }))
+  await tell()
+  assert.deepEqual((await history(nobody)).slice(2), ['cy mentioned', 'cy subscribed', 'ben mentioned'])
+  const kinds = linesOf(await nobody.read(`${engine}/issues/1/timeline`), 'event')
+  assert.deepEqual(kinds, ['mentioned', 'subscribed', 'mentioned', 'subscribed', 'commented', 'mentioned'])
+  await checkContracts(ada, () => [
+    ['issues/list-events', 'get', `${engine}/issues/1/events`],
+    ['issues/list-events-for-repo', 'get', `${engine}/issues/events`],
+    ['issues/list-events-for-timeline', 'get', `${engine}/issues/1/timeline`],
+  ])
+  await ada.owns('plans', { private: true })
+  await expect(201, await ada.post('/repos/ada/plans/issues', { title: 'Secret', body: '@ben' }))
+  await tell()
+  assert.deepEqual(await ada.read('/repos/ada/plans/issues/1/events'), [], 'ben cannot see it')
 }))

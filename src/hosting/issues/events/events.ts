@@ -14,7 +14,8 @@ export interface IssueEvent {
   issue_id: number
   /** Null when the account was deleted, like every user below. */
   actor: Person | null
-  event: HistoryName
+  /** Those of acts, and `mentioned` and `subscribed`, which the fan-out of notifications writes. */
+  event: HistoryName | 'mentioned' | 'subscribed'
   assignee: Person | null
   label_name: string | null
   label_color: string | null
