@@ -29,5 +29,5 @@ export function commitHead(repo: Repository, commit: CommitObject, { author, com
       : html`<span class="ids"><span class="muted">${parents.length > 1 ? html`${icon('git-merge')} ${parents.length} parents` : 'Parent'}</span> <span>${links}</span></span>`
   return html`<div class="commit-head"><div><div class="title-bar"><h1 dir="auto">${title || 'No message'}</h1>${buttonLink('Browse files', `${path}/tree/${sha}`, { icon: 'code' })}</div>
 ${text && html`<pre class="commit-message" dir="auto">${text}</pre>`}</div>
-<div class="commit-facts">${who}${checks && checkState(checks)}<span class="space"></span>${before}<span class="ids"><span class="muted">Commit</span> <code title="${sha}">${sha.slice(0, 12)}</code>${copyButton(sha, 'Copy the full id')}</span></div></div>`
+<div class="commit-head-facts">${who}${checks && checkState(checks)}<span class="space"></span>${before}<span class="ids"><span class="muted">Commit</span> <code title="${sha}">${sha.slice(0, 12)}</code>${copyButton(sha, 'Copy the full id')}</span></div></div>`
 }
