@@ -53,6 +53,7 @@ alter table accounts add constraint accounts_type_check CHECK ((type = ANY (ARRA
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email)) WHERE ((type = 'User'::text) AND email_verified);
 CREATE INDEX accounts_email_claims ON accounts USING btree (lower(email), email_claimed_at, id) WHERE (type = 'User'::text);
+CREATE INDEX accounts_joined ON accounts USING btree (created_at DESC) WHERE (type = 'User'::text);
 CREATE UNIQUE INDEX accounts_login ON accounts USING btree (lower(login));
 CREATE INDEX accounts_organizations ON accounts USING btree (id) WHERE (type = 'Organization'::text);
 CREATE INDEX accounts_words ON accounts USING gin (account_document(login, name));
@@ -1270,6 +1271,8 @@ CREATE UNIQUE INDEX repositories_name ON repositories USING btree (owner_id, low
 CREATE INDEX repositories_network ON repositories USING btree (network_id);
 CREATE INDEX repositories_parent ON repositories USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
 CREATE INDEX repositories_private_forks ON repositories USING btree (parent_id) WHERE (private AND (parent_id IS NOT NULL));
+CREATE INDEX repositories_pushed ON repositories USING btree (pushed_at DESC NULLS LAST, id DESC) WHERE (NOT private);
+CREATE INDEX repositories_stars ON repositories USING btree (stargazers_count DESC, id DESC) WHERE (NOT private);
 CREATE INDEX repositories_template ON repositories USING btree (template_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX repositories_topics ON repositories USING gin (topics) WHERE (topics <> '{}'::text[]);
 CREATE TRIGGER pause_hooks AFTER UPDATE OF owner_id ON repositories FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION pause_hooks_of_repository();

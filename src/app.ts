@@ -20,12 +20,14 @@ import { assets as contentAssets, pages as contentPages } from '#hosting/content
 import { api as deployments } from '#hosting/deployments/api.ts'
 import { downloadApi } from '#hosting/downloads/api.ts'
 import { pages as downloadPages } from '#hosting/downloads/pages.ts'
+import { pages as explorePages } from '#hosting/explore/pages.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
 import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
+import { pages as ownIssuePages } from '#hosting/issues/own/pages.ts'
 import { assets as issueAssets, pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as deployKeyPages } from '#hosting/keys/deploy-key-pages.ts'
@@ -70,6 +72,7 @@ import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as search } from '#hosting/search/api.ts'
+import { assets as searchAssets, pages as searchPages } from '#hosting/search/pages.ts'
 import { api as statistics } from '#hosting/statistics/api.ts'
 import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
@@ -117,10 +120,12 @@ import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
 import { api as starring } from '#parts/starring/api.ts'
+import { pages as ownStarPages } from '#parts/starring/own/pages.ts'
 import { pages as starringPages } from '#parts/starring/pages.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
 import { assets as timelineAssets } from '#parts/timelines/views/activity-list.ts'
 import { api as watching } from '#parts/watching/api.ts'
+import { pages as watchedPages } from '#parts/watching/own/pages.ts'
 import { pages as watchingPages } from '#parts/watching/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
@@ -209,6 +214,11 @@ export const apiGroups = (belfry: Belfry): Group[] => [
 
 const pageRoutes: PageRoute[] = [
   ...homePages,
+  ...searchPages,
+  ...explorePages,
+  ...ownIssuePages,
+  ...ownStarPages,
+  ...watchedPages,
   ...leaving(signInPages),
   ...leaving(resumePages),
   ...accountPages,
@@ -263,6 +273,7 @@ const assetFolders = [
   creationAssets,
   pullAssets,
   homeAssets,
+  searchAssets,
 ]
 
 // When the program is loaded: a start records pushes before it opens listeners.

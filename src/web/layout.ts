@@ -116,6 +116,8 @@ ${menu(
     'divider',
     { text: 'Your profile', href: `/${login}`, icon: 'person' },
     { text: 'Your repositories', href: `/${login}?tab=repositories`, icon: 'repo' },
+    { text: 'Your issues', href: '/issues', icon: 'issue-opened' },
+    { text: 'Your pull requests', href: '/pulls', icon: 'git-pull-request' },
     { text: 'Your stars', href: '/stars', icon: 'star' },
     { text: 'Watching', href: '/watching', icon: 'eye' },
     'divider',

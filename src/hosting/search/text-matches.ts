@@ -12,18 +12,21 @@ export const TextMatches = Type.Array(
 
 const literal = (term: string) => term.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
+/** Terms also match longer words. */
+export const wordPattern = (terms: string[]) => `(?<![\\p{L}\\p{N}])(?:${terms.map(literal).join('|')})[\\p{L}\\p{N}]*`
+
 const before = 60
 const longest = 250
 const mostMatches = 20
 
-/** Where the terms are in the texts of a record: of each text the part around the first of them. Terms also match longer words. */
+/** Where the terms are in the texts of a record: of each text the part around the first of them. */
 export function textMatches(
   object: { url: string; type: string },
   texts: Record<string, string | null>,
   terms: string[],
 ): Static<typeof TextMatches> {
   if (!terms.length) return []
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${terms.map(literal).join('|')})[\\p{L}\\p{N}]*`, 'giu')
+  const pattern = new RegExp(wordPattern(terms), 'giu')
   return Object.entries(texts).flatMap(([property, text]) => {
     const first = text?.search(pattern) ?? -1
     if (!text || first < 0) return []

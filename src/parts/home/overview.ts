@@ -23,14 +23,11 @@ export async function readOverview(db: Database, visitor: Account, find: string)
   const [repositories, unread, pulls, reviews] = await Promise.all([
     listOwn(db, viewer, find),
     listThreads(db, visitor, { view: 'unread' }, { limit: most.unread, offset: 0 }),
-    search(ownPulls),
-    search(reviewRequests),
+    search('is:pr is:open author:@me archived:false'),
+    search('is:pr is:open review-requested:@me archived:false'),
   ])
   return { repositories, unread, pulls, reviews }
 }
-
-export const ownPulls = 'is:pr is:open author:@me archived:false'
-export const reviewRequests = 'is:pr is:open review-requested:@me archived:false'
 
 /** The repositories that the visitor has access to by name, the last pushed to first. */
 function listOwn(db: Database, viewer: Viewer, find: string): Promise<Listed<Repository>> {

@@ -1,7 +1,7 @@
 import { subjectState } from '#hosting/issues/views/issue-row.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { FoundIssue } from '#hosting/search/issues.ts'
-import { nameOf, type Overview, ownPulls, reviewRequests } from '#parts/home/overview.ts'
+import { nameOf, type Overview } from '#parts/home/overview.ts'
 import { addressesOf, titleOf } from '#parts/notifications/json.ts'
 import type { Thread } from '#parts/notifications/threads.ts'
 import { avatar } from '#web/components/avatar.ts'
@@ -16,12 +16,10 @@ export function side(overview: Overview, find: string, programs: Html): Html {
   const { unread, reviews, pulls } = overview
   return html`<aside aria-label="Yours" id="home-side">${repositories(overview, find)}
 ${section('Unread', '/notifications', unread.total, unread.rows.map(threadItem), 'Nothing unread. Well done.')}
-${section('Review requests', searchAddress(reviewRequests), reviews.total, reviews.rows.map(pullItem), 'Nobody waits for your review.')}
-${section('Your pull requests', searchAddress(ownPulls), pulls.total, pulls.rows.map(pullItem), 'You have no open pull requests.')}
+${section('Review requests', '/pulls?tab=review-requested', reviews.total, reviews.rows.map(pullItem), 'Nobody waits for your review.')}
+${section('Your pull requests', '/pulls', pulls.total, pulls.rows.map(pullItem), 'You have no open pull requests.')}
 ${programs}</aside>`
 }
-
-const searchAddress = (q: string) => `/pulls?${new URLSearchParams({ q }).toString()}`
 
 function section(title: string, all: string, total: number, items: Html[], nothing: string): Html {
   const count = total > 0 && counter(Number.isFinite(total) ? total : '1000+')
