@@ -70,6 +70,7 @@ import { api as generation } from '#hosting/repositories/generation/api.ts'
 import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
+import { pages as reviewPages } from '#hosting/reviews/pages.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as search } from '#hosting/search/api.ts'
 import { assets as searchAssets, pages as searchPages } from '#hosting/search/pages.ts'
@@ -235,6 +236,7 @@ const pageRoutes: PageRoute[] = [
   ...inboxPages,
   ...issuePages,
   ...pullPages,
+  ...reviewPages,
   ...comparisonPages,
   ...contentPages,
   ...commitPages,

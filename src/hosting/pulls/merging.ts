@@ -82,18 +82,23 @@ function checkMergeable({ state, draft }: Pull, repo: Repository, method: MergeM
 
 /** The usual message of such commits, unless the request gives another. */
 async function messageOf(storage: Storage, pull: Pull, method: MergeMethod, asked: MergeRequest): Promise<string> {
-  const usual = method === 'squash' ? await squashWords(storage, pull, asked) : mergeWords(pull)
+  const given = asked.commit_title && asked.commit_message !== undefined
+  const usual = given ? { title: '', text: '' } : await usualMessage(storage, pull, method)
   const title = asked.commit_title || usual.title
   const text = asked.commit_message ?? usual.text
   return text.trim() === '' ? `${title}\n` : `${title}\n\n${text.trimEnd()}\n`
+}
+
+/** A rebase keeps the messages of its commits, so that this one is not used. */
+export async function usualMessage(storage: Storage, pull: Pull, method: MergeMethod): Promise<{ title: string; text: string }> {
+  return method === 'squash' ? squashWords(storage, pull) : mergeWords(pull)
 }
 
 function mergeWords({ number, title, head_owner, head_ref }: Pull) {
   return { title: `Merge pull request #${number} from ${head_owner?.login ?? 'ghost'}/${head_ref}`, text: title }
 }
 
-async function squashWords(storage: Storage, pull: Pull, { commit_title, commit_message }: MergeRequest) {
-  if (commit_title && commit_message !== undefined) return { title: '', text: '' }
+async function squashWords(storage: Storage, pull: Pull) {
   const { commits } = await comparePull(storage, pull)
   const [first] = commits
   if (commits.length === 1 && first) {

@@ -15,10 +15,10 @@ test('a pull request is shown, commented on, closed and reopened on its page', i
   const nobody = new Guest(forge)
   const shown = (await nobody.get(path)).text
   for (const said of [
-    /wants to merge <code>topic<\/code> into <code>main<\/code>/,
-    /Commits \(1\)/,
-    /Files \(1\)/,
-    /without conflicts/,
+    /wants to merge 1 commit into .*<code>main<\/code>.* from .*<code>topic<\/code>/,
+    /Commits<\/span><span class="counter">1</,
+    /Files changed<\/span><span class="counter">1</,
+    /No conflicts with the base branch/,
     /> Open</,
   ]) {
     assert.match(shown, said)
@@ -51,19 +51,80 @@ test('a pull request is shown, commented on, closed and reopened on its page', i
 test('a page merges the commits that it showed, with push access, or nothing', inject(async (forge) => {
   await forge.propose()
   const ben = await signedIn(forge, 'ben')
-  const shown = (await ben.get(path)).text
+  assert.match((await ben.get(path)).text, /href="\/ada\/engine\/pull\/1\?merge=squash#merge"/)
+  const shown = (await ben.get(`${path}?merge=squash`)).text
   const [, sha = ''] = /name="sha" value="(\w{40})"/.exec(shown) ?? []
   assert.equal(sha, forge.topic)
+  assert.match(shown, /name="commit_title" type="text" value="Add notes \(#1\)"/)
   for (const wrong of ['', forge.main, 'x'])
     assert.equal((await ben.post(`${path}/merge`, { method: 'merge', sha: wrong })).status, 422)
-  assert.equal((await ben.post(`${path}/merge`, { method: 'squash', sha })).location, path)
+  const said = { commit_title: 'Note it', commit_message: 'Because\r\nit helps.' }
+  const done = await ben.postAndFollow(`${path}/merge`, { method: 'squash', sha, ...said, delete_branch: 'yes' })
+  assert.match(done.text, /merged, and topic is deleted/)
   await forge.follow()
   const after = (await ben.get(path)).text
   assert.match(after, /<span class="state merged">.* Merged<\/span>/)
   assert.equal(after.includes('Reopen pull request'), false)
   assert.match((await ben.post(`${path}/comments`, { state: 'open' })).text, /cannot be reopened because it was merged/)
   assert.equal((await ben.post(`${path}/merge`, { method: 'merge', sha })).status, 422)
-  assert.equal((await forge.ada.read(`${engine}/commits/main`)).commit.message.split('\n')[0], 'Add notes (#1)')
+  assert.equal((await forge.ada.read(`${engine}/commits/main`)).commit.message, 'Note it\n\nBecause\nit helps.\n')
+  assert.match(after, /Restore branch/)
+  assert.match((await ben.postAndFollow(`${path}/branch`, { branch: 'restore' })).text, /topic is restored.*Delete branch/s)
+  const dan = await signedIn(forge, 'dan')
+  await dan.get(path)
+  assert.equal((await dan.post(`${path}/branch`, { branch: 'delete' })).status, 403)
+}))
+
+test('the base, drafts and an old branch are changed on the page', inject(async (forge) => {
+  await forge.propose()
+  await forge.work.git('checkout', '--quiet', 'main')
+  await forge.work.commit('Go on', { 'more.txt': 'More.\n' })
+  await forge.work.push('main', 'main:other')
+  await forge.follow()
+  const [ada, dan] = [await signedIn(forge, 'ada'), await signedIn(forge, 'dan')]
+  assert.match((await ada.get(path)).text, /Update branch/)
+  assert.match((await ada.postAndFollow(`${path}/update-branch`, { sha: forge.topic })).text, /are merged into topic/)
+  await forge.follow()
+  assert.equal((await ada.get(path)).text.includes('Update branch'), false)
+  assert.match((await ada.postAndFollow(`${path}/base`, { base: 'other' })).text, /The base is other now/)
+  assert.match((await ada.post(`${path}/base`, { base: 'none' })).text, /role="alert"/)
+  assert.match((await ada.postAndFollow(`${path}/draft`, { draft: 'yes' })).text, /Drafts cannot be merged.*Ready for review/s)
+  await ada.post(`${path}/draft`, { draft: 'no' })
+  assert.equal((await forge.ada.read(`${engine}/pulls/1`)).draft, false)
+  await dan.get(path)
+  for (const [form, fields] of [
+    ['draft', { draft: 'yes' }],
+    ['base', { base: 'main' }],
+    ['update-branch', { sha: forge.topic }],
+  ] as const)
+    assert.ok((await dan.post(`${path}/${form}`, fields)).status >= 403, form)
+}))
+
+test('checks and the rules of the base are shown before a merge', inject(async (forge) => {
+  await forge.propose()
+  const status = { context: 'build <b>', description: 'Broken', target_url: 'https://ci.example/1', state: 'failure' }
+  await expect(201, await forge.ada.post(`${engine}/statuses/${forge.topic}`, status))
+  const rules = {
+    required_status_checks: { strict: false, contexts: ['build <b>', 'deploy'] },
+    enforce_admins: true,
+    required_pull_request_reviews: { required_approving_review_count: 1 },
+    restrictions: null,
+  }
+  await expect(200, await forge.ada.put(`${engine}/branches/main/protection`, rules))
+  const ben = await signedIn(forge, 'ben')
+  const { text } = await ben.get(path)
+  for (const said of [
+    /Some checks were not successful/,
+    /1 failed, 1 expected/,
+    /build &lt;b&gt;/,
+    /Waiting to be reported/,
+    /Review required/,
+    /The base is protected/,
+  ])
+    assert.match(text, said)
+  assert.match((await ben.post(`${path}/merge`, { method: 'merge', sha: forge.topic })).text, /role="alert"/)
+  const checks = (await ben.get(`${path}/checks`)).text
+  assert.match(checks, /Some checks were not successful.*href="https:\/\/ci\.example\/1"/s)
 }))
 
 test('conflicts and drafts are shown, and are not merged', inject(async (forge) => {
@@ -75,14 +136,14 @@ test('conflicts and drafts are shown, and are not merged', inject(async (forge) 
   await expect(200, await forge.ada.patch(`${engine}/pulls/1`, { draft: false }))
   await expect(201, await forge.ada.put(`${engine}/contents/notes.txt`, { message: 'Other notes', content: btoa('Other.\n') }))
   const dirty = (await ben.get(path)).text
-  assert.match(dirty, /conflicts with the base/)
+  assert.match(dirty, /This branch has conflicts/)
   assert.equal(dirty.includes('Merge pull request'), false)
   assert.match((await ben.post(`${path}/merge`, { method: 'merge', sha: forge.topic })).text, /not mergeable/)
 }))
 
-test('a browser shows reviews and merges a pull request', inject(async (forge) => {
+test('a browser reviews and merges a pull request', inject(async (forge) => {
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect, problems } = browser
   await forge.propose({ title: 'Notes & <i>more</i>', body: 'As **agreed** in ada/engine#1' })
   const comments = [{ path: 'notes.txt', line: 1, body: 'Which `note`? <script>' }]
   await expect(
@@ -95,19 +156,28 @@ test('a browser shows reviews and merges a pull request', inject(async (forge) =
   await signIn(page, forge, 'ben', path)
   await page.getByText('Which note?').waitFor()
   assert.equal(await page.getByText('Pending and hidden').count(), 0)
-  await check(page)
-  await picture('pull')
-  await page.getByRole('link', { name: 'Files (1)' }).click()
+  await inspect('pull')
+  await page.getByRole('link', { name: 'Files changed' }).click()
   await page.getByRole('cell', { name: 'A note.' }).waitFor()
-  await check(page)
-  await picture('pull-files')
-  await page.getByRole('link', { name: 'Commits (1)' }).click()
+  await page.getByRole('link', { name: 'Comment on line 1' }).click()
+  await page.getByRole('textbox', { name: 'Comment on line 1' }).fill('Say **more**')
+  await inspect('pull-files')
+  await page.getByRole('button', { name: 'Suggest a change' }).click()
+  await page.getByRole('button', { name: 'Start a review' }).click()
+  await page.getByText('Suggested change').waitFor()
+  await page.getByText('1 comment of yours waits').waitFor()
+  await page.getByLabel('Approve').check()
+  await page.getByRole('button', { name: 'Submit review' }).click()
+  await page.waitForURL((url) => url.pathname === path)
+  await page.getByText('Your review is submitted').waitFor()
+  await page.getByRole('link', { name: 'Commits' }).click()
   await page.getByText('Add notes').waitFor()
   await check(page)
   await page.getByRole('link', { name: 'Conversation' }).click()
-  await page.getByLabel('How').selectOption('Squashed into one commit')
-  await page.getByRole('button', { name: 'Merge pull request' }).click()
-  await page.getByText('ben merged this into').waitFor()
-  await check(page)
-  await picture('pull-merged')
+  await page.getByLabel('Choose how to merge').click()
+  await page.getByRole('link', { name: 'Squash and merge' }).click()
+  await page.getByRole('button', { name: 'Confirm: squash and merge' }).click()
+  await page.getByText('ben merged it into').waitFor()
+  await inspect('pull-merged')
+  assert.deepEqual(problems, [])
 }))

@@ -1,24 +1,31 @@
 import { join } from 'node:path'
-import { loadIssue } from '#hosting/issues/issues.ts'
-import { mayPush } from '#hosting/issues/rights.ts'
-import { addressOf, type Conversation, nameOf, post, stateMark } from '#hosting/issues/views/conversation.ts'
+import type { Conversation, Typed } from '#hosting/issues/views/conversation.ts'
 import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
 import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
-import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
-import { commitList, diffView } from '#hosting/pulls/views/diff.ts'
-import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { createRef, deleteRef } from '#hosting/refs/refs.ts'
 import { loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
-import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
-import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { reviewEntries } from '#hosting/reviews/views/review-entries.ts'
+import { reviewerStates, reviewersSection } from '#hosting/reviews/views/reviewers.ts'
+import type { Shelf, TypedReview } from '#hosting/reviews/views/thread-box.ts'
+import { loadTalk } from '#hosting/reviews/views/threads.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import { changeSubscription, markConversationShown, subscriptionBox } from '#parts/notifications/views/thread-subscription.ts'
-import { attempt, select } from '#web/fields.ts'
-import { type Html, html } from '#web/html.ts'
-import { form, type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
-import { comparePull, openPullText, refreshMergeability } from './mergeability.ts'
-import { type MergeMethod, mergePull } from './merging.ts'
-import { loadPull, type Pull } from './pulls.ts'
+import { forbidden } from '#platform/errors.ts'
+import { attempt, typed } from '#web/fields.ts'
+import { html } from '#web/html.ts'
+import { type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
+import { comparePull, openPullText } from './mergeability.ts'
+import { mergePull } from './merging.ts'
+import { loadPull } from './pulls.ts'
+import { updatePull } from './update.ts'
+import { updateBranch } from './update-branch.ts'
+import { branchesSection } from './views/branches.ts'
+import { checksPage } from './views/checks-page.ts'
+import { commitList } from './views/diff.ts'
+import { filesPage } from './views/files-page.ts'
+import { mayDeleteHead, mergeBox, methodsOf } from './views/merge-box.ts'
+import { findPullPage, issueOf, loadPullPage, type PullPage, pullConversation, pullPage } from './views/pull-page.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
@@ -29,17 +36,28 @@ export const pages: PageRoute[] = [
   show(place, async (visit) => {
     const [, number, medium] = /^(\d+)\.(diff|patch)$/.exec(visit.params.number ?? '') ?? []
     if (medium) return pullText(visit, numberIn(number), medium as 'diff' | 'patch')
-    const found = await findConversation(visit)
-    return 'to' in found ? found : conversationPage(visit, found)
+    const page = await findPullPage(visit)
+    if ('to' in page) return page
+    await markConversationShown(visit, page.repo, page.pull.number)
+    return talkPage(visit, page)
   }),
-  show(`${place}/commits`, (visit) => comparisonPage(visit, 'Commits')),
-  show(`${place}/files`, (visit) => comparisonPage(visit, 'Files')),
-  ...conversationRoutes(place, loadConversation),
+  show(`${place}/commits`, async (visit) => {
+    const page = await loadPullPage(visit)
+    const comparison = await comparePull(visit.belfry.storage, page.pull)
+    return pullPage(visit, page, 'Commits', commitList(comparison, pathOf(page.repo)))
+  }),
+  show(`${place}/checks`, async (visit) => checksPage(visit, await loadPullPage(visit))),
+  show(`${place}/files`, async (visit) => filesPage(visit, await loadPullPage(visit))),
+  ...conversationRoutes(place, async (visit) => conversationOf(visit, await loadPullPage(visit))),
   submitOwn(`${place}/subscription`, async (visit) => {
-    const conversation = await loadConversation(visit)
-    return changeSubscription(visit, conversation.issue, addressOf(conversation))
+    const page = await loadPullPage(visit)
+    return changeSubscription(visit, issueOf(page.pull), page.path)
   }),
   submitOwn(`${place}/merge`, merge),
+  submitOwn(`${place}/draft`, (visit) => change(visit, { draft: visit.form.get('draft') === 'yes' })),
+  submitOwn(`${place}/base`, (visit) => change(visit, { base: typed(visit.form, 'base') })),
+  submitOwn(`${place}/update-branch`, update),
+  submitOwn(`${place}/branch`, changeBranch),
 ]
 
 async function pullText(visit: Visit, number: number, medium: 'diff' | 'patch'): Promise<Outcome> {
@@ -48,174 +66,87 @@ async function pullText(visit: Visit, number: number, medium: 'diff' | 'patch'):
   return plainText(await openPullText(visit.belfry.storage, pull, medium))
 }
 
-/** The number of an issue redirects to the issue. */
-async function findConversation(visit: Visit): Promise<Conversation | { to: string }> {
-  const repo = await loadVisibleRepository(visit)
-  const issue = await loadIssue(visit.db, repo, numberIn(visit.params.number))
-  return issue.pull_id === null ? { to: addressOf({ repo, issue, kind: 'issues' }) } : loadConversation(visit)
+/** The conversation, also with a form of a review that was refused. */
+export async function talkPage(visit: Visit, page: PullPage, typed?: Typed, review?: TypedReview): Promise<Outcome> {
+  const shown = await conversationPage(visit, await conversationOf(visit, page, review), typed)
+  return review?.problem ? { ...shown, status: review.problem.status } : shown
 }
 
-async function loadConversation(visit: Visit): Promise<Conversation> {
-  const { repo, pull } = await load(visit)
-  const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
-  const path = addressOf({ repo, issue, kind: 'pull' })
-  const subscription = await subscriptionBox(visit, { issue, path })
-  const conversation: Conversation = { repo, issue, kind: 'pull', subscription }
-  const summary = html`${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code>`
-  const [below, side] = [
-    html`${await showReviews(visit, conversation, pull)}${mergeBox(visit, conversation, pull)}`,
-    reviewers(pull),
-  ]
-  return { ...conversation, summary, tabs: tabs(path, pull, 'Conversation'), below, side }
+async function conversationOf(visit: Visit, page: PullPage, typed?: TypedReview): Promise<Conversation> {
+  const { repo, pull, path } = page
+  const head = pullConversation(page, 'Conversation')
+  const talk = await loadTalk(visit, repo, pull)
+  const shelf: Shelf = { repo, pull, path, page: 'conversation', talk, typed }
+  const states = reviewerStates(pull, talk.reviews)
+  return {
+    ...head,
+    subscription: await subscriptionBox(visit, { issue: head.issue, path }),
+    entries: async (stretch) => reviewEntries(visit, shelf, stretch),
+    side: html`${await reviewersSection(visit, { repo, pull, path, states })}${await branchesSection(visit, page)}`,
+    below: await mergeBox(visit, page, states),
+  }
 }
 
-async function load(visit: Visit) {
-  const repo = await loadVisibleRepository(visit)
-  const number = numberIn(visit.params.number)
-  await markConversationShown(visit, repo, number)
-  const pull = await loadPull(visit.db, repo, number, viewerOf(visit))
-  return { repo, pull: await refreshMergeability(visit.db, visit.belfry.storage, pull) }
-}
-
-/** With the owner when the head is in another repository. */
-const headOf = ({ head_repo_id, repo_id, head_owner, head_ref }: Pull) =>
-  head_repo_id === repo_id ? head_ref : `${head_owner?.login ?? 'a deleted user'}:${head_ref}`
-
-type Tab = 'Conversation' | 'Commits' | 'Files'
-
-function tabs(path: string, { commits, changed_files, additions, deletions }: Pull, current: Tab): Html {
-  const tab = (title: Tab, address: string, number?: number) =>
-    html`<a href="${address}"${title === current && html` aria-current="page"`}>${title}${number !== undefined && ` (${number})`}</a> `
-  return html`<nav class="views" aria-label="Pull request">${tab('Conversation', path)}${tab('Commits', `${path}/commits`, commits)}${tab('Files', `${path}/files`, changed_files)}
-<span class="added">+${additions}</span> <span class="removed">−${deletions}</span></nav>`
-}
-
-async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<Outcome> {
-  const { repo, pull } = await load(visit)
-  const comparison = await comparePull(visit.belfry.storage, pull)
-  const path = `${pathOf(repo)}/pull/${pull.number}`
-  const shown = tab === 'Commits' ? commitList(comparison, pathOf(repo)) : diffView(visit, comparison)
-  const body = html`<main class="conversation"><h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
-<p class="summary">${stateMark(pull)}</p>${tabs(path, pull, tab)}${shown}</main>`
-  const title = `${tab} · ${pull.title} · Pull request #${pull.number} · ${repo.owner_login}/${repo.name}`
-  return { title, body, above: repositoryHeader(repo, 'pulls') }
-}
-
-/** How many reviews, and how many review comments, a page shows: the newest. */
-const most = 100
-
-async function showReviews(visit: Visit, { repo }: Conversation, pull: Pull): Promise<Html> {
-  const { db, visitor } = visit
-  const newest = { sort: 'created', direction: 'desc', since: '' } as const
-  const { rows: comments } = await listReviewComments(db, { pull }, visitor, newest, { limit: most, offset: 0 })
-  const { rows: first, total } = await listReviews(db, pull, visitor, { limit: most, offset: 0 })
-  const reviews = total > most ? (await listReviews(db, pull, visitor, { limit: most, offset: total - most })).rows : first
-  if (!reviews.length) return html``
-  const shown = comments.toReversed()
-  const texts = await renderTexts(
-    visit,
-    repo,
-    [...reviews, ...shown].map(({ body }) => body),
-  )
-  const written = new Map([...reviews, ...shown].map((one, index) => [one, texts[index]]))
-  const posts = reviews.map((review) => {
-    const own = shown.filter(({ review_id }) => review_id === review.id)
-    return html`${showReview(review, written.get(review))}${own.map((comment) => showComment(comment, written.get(comment)))}`
-  })
-  return html`<h2>Reviews</h2>${total > most && html`<p class="muted">The newest ${most} of ${total}.</p>`}${posts}`
-}
-
-const verdicts: Record<Review['state'], string> = {
-  PENDING: 'has not submitted this yet, begun',
-  APPROVED: 'approved',
-  CHANGES_REQUESTED: 'requested changes',
-  COMMENTED: 'reviewed',
-  DISMISSED: 'had a review dismissed, made',
-}
-
-const showReview = (review: Review, text = html``) =>
-  post(
-    {
-      ...review,
-      id: `pullrequestreview-${review.id}`,
-      did: verdicts[review.state],
-      created_at: review.submitted_at ?? review.created_at,
-    },
-    text,
-  )
-
-function showComment(comment: ReviewComment, text = html``): Html {
-  const { path, line, diff_hunk } = comment
-  const about = html`<p class="muted"><code>${path}${line !== null && `:${line}`}</code></p>${diff_hunk && html`<pre class="patch" tabindex="0">${diff_hunk.slice(-2000)}</pre>`}`
-  return post({ ...comment, id: `discussion_r${comment.id}` }, html`${about}${text}`)
-}
-
-function reviewers({ requested_reviewers, requested_teams }: Pull): Html {
-  const asked = [
-    ...requested_reviewers.map((person) => html`<li>${nameOf(person)}</li>`),
-    ...requested_teams.map(
-      ({ org_login, slug }) => html`<li><a href="/orgs/${org_login}/teams/${slug}">${org_login}/${slug}</a></li>`,
-    ),
-  ]
-  return html`<section><h2>Reviewers</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">None</p>`}</section>`
-}
-
-const findings = {
-  clean: 'This can be merged without conflicts.',
-  dirty: 'This conflicts with the base, and cannot be merged as it is.',
-  nothing: 'The base has all of this already.',
-  unknown: 'Whether this can be merged is not known yet.',
-}
-
-const obstacles = {
-  blocked: 'This cannot be merged yet: a required check or review is missing.',
-  behind: 'This cannot be merged yet: the branch needs the latest commits of the base.',
-  unstable: 'This can be merged without conflicts, but not all checks have passed.',
-}
-
-function findingOf({ draft, mergeable_state, obstacle }: Pull) {
-  if (draft) return 'This is a draft, and not to be merged yet.'
-  return mergeable_state === 'clean' && obstacle ? obstacles[obstacle] : findings[mergeable_state ?? 'unknown']
-}
-
-/** Merges the commit that is shown: a later push makes the merge fail. Users who may bypass a rule see the form too. */
-function mergeBox(visit: Visit, conversation: Conversation, pull: Pull): Html {
-  const { repo } = conversation
-  if (pull.merged_at)
-    return html`<section class="card"><p>${nameOf(pull.merged_by)} merged this into <code>${pull.base_ref}</code>.</p></section>`
-  if (pull.state === 'closed') return html``
-  const methods = methodsOf(repo)
-  const may =
-    visit.visitor && mayPush(repo) && !repo.archived && !pull.draft && pull.mergeable_state === 'clean' && methods.length
-  const inputs = html`<input type="hidden" name="sha" value="${pull.head_sha}">${select('How', 'method', methods, '')}<button class="primary">Merge pull request</button>`
-  return html`<section class="card" aria-label="Merging"><p>${findingOf(pull)}</p>${may && form(visit, `${addressOf(conversation)}/merge`, inputs)}</section>`
-}
-
-function methodsOf({
-  allow_merge_commit,
-  allow_squash_merge,
-  allow_rebase_merge,
-}: Conversation['repo']): [MergeMethod, string][] {
-  return [
-    ...(allow_merge_commit ? [['merge', 'With a merge commit'] as [MergeMethod, string]] : []),
-    ...(allow_squash_merge ? [['squash', 'Squashed into one commit'] as [MergeMethod, string]] : []),
-    ...(allow_rebase_merge ? [['rebase', 'Rebased onto the base'] as [MergeMethod, string]] : []),
-  ]
-}
-
-async function merge(visit: SignedIn): Promise<Outcome> {
-  const conversation = await loadConversation(visit)
-  const { repo, issue } = conversation
+/** A refused form shows the conversation again, with the reason. */
+function act(visit: SignedIn, work: (page: PullPage) => Promise<string>): Promise<Outcome> {
   return attempt(
     async () => {
-      checkWritable(repo)
-      checkAccess(repo.access, 'push')
-      const wanted = visit.form.get('method')
-      const [merge_method] = methodsOf(repo).find(([name]) => name === wanted) ?? ['merge' as const]
-      const asked = { merge_method, sha: visit.form.get('sha') ?? '' }
-      await mergePull(visit.db, visit.belfry.storage, repo, visit.visitor, issue.number, asked)
-      return { to: addressOf(conversation) }
+      const page = await loadPullPage(visit)
+      checkWritable(page.repo)
+      return { to: page.path, flash: { done: await work(page) } }
     },
-    (problem) => conversationPage(visit, conversation, { body: '', problem }),
+    async (problem) => talkPage(visit, await loadPullPage(visit), { body: '', problem }),
   )
+}
+
+/** Merges the commit that was shown: a later push makes the merge fail. */
+function merge(visit: SignedIn): Promise<Outcome> {
+  return act(visit, async ({ repo, pull }) => {
+    checkAccess(repo.access, 'push')
+    const { form, db, visitor } = visit
+    const { storage } = visit.belfry
+    const merge_method = methodsOf(repo).find((method) => method === form.get('method')) ?? 'merge'
+    const [commit_title, commit_message] = [typed(form, 'commit_title'), form.get('commit_message')]
+    const asked = {
+      merge_method,
+      sha: form.get('sha') ?? '',
+      ...(commit_title && { commit_title }),
+      ...(commit_title && commit_message !== null && { commit_message: withoutNulls(commit_message) }),
+    }
+    await mergePull(db, storage, repo, visitor, pull.number, asked)
+    if (form.get('delete_branch') !== 'yes' || !mayDeleteHead(repo, pull)) return 'The pull request is merged.'
+    await deleteRef(db, storage, repo, visitor, `heads/${pull.head_ref}`)
+    return `The pull request is merged, and ${pull.head_ref} is deleted.`
+  })
+}
+
+const withoutNulls = (text: string) => text.replaceAll('\0', '').replaceAll(/\r\n?/g, '\n')
+
+const change = (visit: SignedIn, changes: { draft: boolean } | { base: string }): Promise<Outcome> =>
+  act(visit, async ({ repo, pull }) => {
+    await updatePull(visit.db, visit.belfry.storage, viewerOf(visit), repo, visit.visitor, pull.number, changes)
+    if ('base' in changes) return `The base is ${changes.base} now.`
+    return changes.draft ? 'The pull request is a draft now.' : 'The pull request is ready for review.'
+  })
+
+function update(visit: SignedIn): Promise<Outcome> {
+  return act(visit, async ({ repo, pull }) => {
+    const sha = visit.form.get('sha') ?? ''
+    await updateBranch(visit.db, visit.belfry.storage, viewerOf(visit), repo, visit.visitor, pull.number, sha)
+    return `New commits of ${pull.base_ref} are merged into ${pull.head_ref}.`
+  })
+}
+
+/** Deletes the branch of a pull request that is over, or restores it at the last commit that is known. */
+function changeBranch(visit: SignedIn): Promise<Outcome> {
+  return act(visit, async ({ repo, pull }) => {
+    const { storage } = visit.belfry
+    if (pull.state === 'open' || !mayDeleteHead(repo, pull)) throw forbidden('You cannot delete or restore this branch.')
+    if (visit.form.get('branch') === 'restore') {
+      await createRef(visit.db, storage, repo, visit.visitor, { ref: `refs/heads/${pull.head_ref}`, sha: pull.head_sha })
+      return `${pull.head_ref} is restored.`
+    }
+    await deleteRef(visit.db, storage, repo, visit.visitor, `heads/${pull.head_ref}`)
+    return `${pull.head_ref} is deleted.`
+  })
 }

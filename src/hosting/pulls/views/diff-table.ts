@@ -30,14 +30,35 @@ const columns = {
   split: html`<colgroup><col class="num"><col><col class="num"><col></colgroup>`,
 }
 
+/** Lines without links and comments, as in a comment that quotes them. */
+export function plainTable(rows: DiffRow[]): Html {
+  const plain: Numbers = {
+    numbered: (_, { kind, number }) => html`<td class="num ${kind}">${number}</td>`,
+    said: () => undefined,
+  }
+  return html`<table class="diff-table unified">${columns.unified}<tbody>${unified(rows, plain)}</tbody></table>`
+}
+
+interface Numbers {
+  numbered(letter: 'L' | 'R', cell: Cell): Html
+  said(side: Side, line: number): Html | undefined
+}
+
 function unifiedRows(file: ChangedFile, rows: DiffRow[], comments: DiffComments | undefined): Html[] {
   const key = anchorOf(file.filename)
+  return unified(rows, {
+    numbered: (letter, cell) => numbered(key, letter, cell, comments),
+    said: (side, line) => comments?.at(file, side, line),
+  })
+}
+
+function unified(rows: DiffRow[], { numbered, said }: Numbers): Html[] {
   const line = (cell: Cell, numbers: Html) => html`<tr class="${cell.kind}">${numbers}<td class="code">${marked(cell)}</td></tr>
-${below(comments?.at(file, sideOf(cell), cell.number), 3)}`
+${below(said(sideOf(cell), cell.number), 3)}`
   const shown: Html[] = []
   let added: Cell[] = []
   const close = () => {
-    for (const cell of added) shown.push(line(cell, html`<td class="num"></td>${numbered(key, 'R', cell, comments)}`))
+    for (const cell of added) shown.push(line(cell, html`<td class="num"></td>${numbered('R', cell)}`))
     added = []
   }
   for (const row of rows) {
@@ -49,12 +70,12 @@ ${below(comments?.at(file, sideOf(cell), cell.number), 3)}`
     const { left, right } = row
     if (left?.kind === 'context' && right) {
       close()
-      const about = html`<td class="num">${left.number}</td>${numbered(key, 'R', right, comments)}`
-      shown.push(html`${line(right, about)}${below(comments?.at(file, 'LEFT', left.number), 3)}`)
+      const about = html`<td class="num">${left.number}</td>${numbered('R', right)}`
+      shown.push(html`${line(right, about)}${below(said('LEFT', left.number), 3)}`)
       continue
     }
     // All removed lines of a change stand before the added ones.
-    if (left) shown.push(line(left, html`${numbered(key, 'L', left, comments)}<td class="num"></td>`))
+    if (left) shown.push(line(left, html`${numbered('L', left)}<td class="num"></td>`))
     if (right) added.push(right)
   }
   close()

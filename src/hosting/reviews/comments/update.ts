@@ -93,7 +93,7 @@ async function lockComment(db: Transaction, repo: Repository, editor: Account, i
   return { pull, comment }
 }
 
-function checkBody(body: string) {
+export function checkBody(body: string) {
   if (body.trim() === '') throw fault({ code: 'missing_field', field: 'body' })
   return body
 }

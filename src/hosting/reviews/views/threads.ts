@@ -1,0 +1,104 @@
+import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
+import type { Pull } from '#hosting/pulls/pulls.ts'
+import { readRows } from '#hosting/pulls/views/diff-rows.ts'
+import { plainTable } from '#hosting/pulls/views/diff-table.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
+import { readPatch } from '#hosting/reviews/diff-position.ts'
+import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
+
+/** A comment on lines, and the replies to it. */
+export interface Thread {
+  id: number
+  first: ReviewComment
+  comments: ReviewComment[]
+}
+
+/** What was said in reviews. */
+export interface Talk {
+  reviews: Review[]
+  /** How many reviews there are; the last hundred are shown. */
+  total: number
+  threads: Thread[]
+  /** The rendered text of each review and comment. */
+  texts: Map<Review | ReviewComment, Html>
+}
+
+/** How many reviews, and how many review comments, a page shows: the newest. */
+const mostReviews = 100
+const mostComments = 300
+
+export async function loadTalk(visit: Visit, repo: Repository, pull: Pull): Promise<Talk> {
+  const { db, visitor } = visit
+  const newest = { sort: 'created', direction: 'desc', since: '' } as const
+  const { rows } = await listReviewComments(db, { pull }, visitor, newest, { limit: mostComments, offset: 0 })
+  const { rows: first, total } = await listReviews(db, pull, visitor, { limit: mostReviews, offset: 0 })
+  const last = { limit: mostReviews, offset: total - mostReviews }
+  const reviews = total > mostReviews ? (await listReviews(db, pull, visitor, last)).rows : first
+  const comments = rows.toReversed()
+  const threads = [...Map.groupBy(comments, ({ id, in_reply_to_id }) => in_reply_to_id ?? id)].flatMap(
+    ([id, inside]): Thread[] => {
+      const [oldest] = inside
+      return oldest ? [{ id, first: oldest, comments: inside }] : []
+    },
+  )
+  return { reviews, total, threads, texts: await renderAll(visit, repo, [...reviews, ...comments]) }
+}
+
+/** Renders all texts in one go. A suggestion becomes a small diff. */
+async function renderAll(visit: Visit, repo: Repository, said: (Review | ReviewComment)[]) {
+  const pieces = said.flatMap((one) => piecesOf(one.body).map((piece) => ({ one, ...piece })))
+  const rendered = await renderTexts(
+    visit,
+    repo,
+    pieces.map(({ text }) => text ?? ''),
+  )
+  const texts = new Map<Review | ReviewComment, Html>(said.map((one) => [one, html``]))
+  for (const [index, { one, suggestion }] of pieces.entries()) {
+    const shown = suggestion === undefined ? rendered[index] : suggested(one, suggestion)
+    texts.set(one, html`${texts.get(one)}${shown}`)
+  }
+  return texts
+}
+
+interface Piece {
+  text?: string
+  suggestion?: string
+}
+
+const fence = /^(`{3,})suggestion[^\n`]*\n([\s\S]*?)^\1`*[ \t]*$\n?/gm
+
+/** The text of a comment, divided at its suggestions. */
+export function piecesOf(body: string): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (const { index, 0: whole, 2: suggestion = '' } of body.matchAll(fence)) {
+    if (body.slice(from, index).trim()) pieces.push({ text: body.slice(from, index) })
+    pieces.push({ suggestion })
+    from = index + whole.length
+  }
+  if (body.slice(from).trim()) pieces.push({ text: body.slice(from) })
+  return pieces
+}
+
+/** The lines that a comment is about, as they are in the head. */
+export function linesOf({ diff_hunk, line, start_line, side }: ReviewComment): string[] {
+  if (line === null || side !== 'RIGHT') return []
+  return readPatch(diff_hunk).flatMap(({ text, RIGHT }) =>
+    RIGHT !== undefined && RIGHT >= (start_line ?? line) && RIGHT <= line ? [text.slice(1)] : [],
+  )
+}
+
+function suggested(comment: Review | ReviewComment, suggestion: string): Html {
+  const about = 'diff_hunk' in comment ? comment : undefined
+  const start = about?.start_line ?? about?.line ?? 1
+  const removed = about ? linesOf(about).map((line) => `-${line}`) : []
+  const added = suggestion
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => `+${line}`)
+  const rows = readRows([`@@ -${start} +${start} @@`, ...removed, ...added].join('\n')).slice(1)
+  return html`<div class="suggestion"><p>Suggested change</p>${plainTable(rows)}</div>`
+}
