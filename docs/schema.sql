@@ -133,6 +133,19 @@ alter table attempts add constraint attempts_pkey PRIMARY KEY (reservation, subj
 CREATE INDEX attempts_expiry ON attempts USING btree (expires_at);
 CREATE INDEX attempts_subject ON attempts USING btree (subject, expires_at);
 
+create table audit_entries (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  actor_id bigint,
+  actor_login text not null,
+  action text not null,
+  subject text not null
+);
+alter table audit_entries add constraint audit_entries_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table audit_entries add constraint audit_entries_pkey PRIMARY KEY (id);
+CREATE INDEX audit_entries_action ON audit_entries USING btree (action, id);
+CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
+
 create table authorization_codes (
   digest bytea not null,
   application_id bigint not null,
@@ -1300,6 +1313,17 @@ alter table repository_redirects add constraint repository_redirects_repo_id_fke
 alter table repository_redirects add constraint repository_redirects_pkey PRIMARY KEY (owner_id, name);
 CREATE INDEX repository_redirects_repo ON repository_redirects USING btree (repo_id);
 
+create table request_reports (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  request_id text not null,
+  method text not null,
+  path text not null,
+  status integer not null,
+  milliseconds double precision not null
+);
+alter table request_reports add constraint request_reports_pkey PRIMARY KEY (id);
+
 create table required_checks (
   protection_id bigint not null,
   context text not null,
@@ -1427,6 +1451,13 @@ alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) 
 alter table sessions add constraint sessions_pkey PRIMARY KEY (id);
 alter table sessions add constraint sessions_digest_key UNIQUE (digest);
 CREATE INDEX sessions_user ON sessions USING btree (user_id, last_seen_at);
+
+create table site_samples (
+  at timestamp with time zone not null,
+  node text not null,
+  facts jsonb not null
+);
+alter table site_samples add constraint site_samples_pkey PRIMARY KEY (at, node);
 
 create table ssh_keys (
   id bigint generated always as identity not null,

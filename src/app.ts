@@ -91,11 +91,13 @@ import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import { describeApi } from '#http/openapi.ts'
 import type { RenderBodies } from '#http/rendered-bodies.ts'
+import { RequestMeter } from '#http/request-meter.ts'
 import { pages as appearancePages } from '#parts/account/appearance/pages.ts'
 import { pages as applicationPages } from '#parts/account/applications/pages.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
 import { pages as twoFactorPages } from '#parts/account/two-factor/pages.ts'
+import { assets as administrationAssets, pages as administrationPages } from '#parts/administration/pages.ts'
 import { appApi } from '#parts/apps/api.ts'
 import { appHookApi } from '#parts/apps/hooks/api.ts'
 import { api as appInstallations } from '#parts/apps/installations/api.ts'
@@ -215,6 +217,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
 
 const pageRoutes: PageRoute[] = [
   ...homePages,
+  ...administrationPages,
   ...searchPages,
   ...explorePages,
   ...ownIssuePages,
@@ -263,6 +266,7 @@ const pageRoutes: PageRoute[] = [
 
 /** Styles and scripts of the parts. */
 const assetFolders = [
+  administrationAssets,
   peopleAssets,
   contentAssets,
   issueAssets,
@@ -285,6 +289,7 @@ setOrganizationPayloadComposer(composeOrganizationPayloads)
 export interface App {
   web: FastifyInstance
   versioned: FastifyInstance
+  meter: RequestMeter
   /** Makes `/readyz` report the shutdown. Call this before the listeners close. */
   announceStop(): void
 }
@@ -293,6 +298,7 @@ export interface App {
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry, countRepairs)
+  const meter = new RequestMeter()
   const site: Site = { belfry, countUnread: (db, visitor, most) => countThreads(db, visitor, { view: 'unread' }, most), lapsed }
   knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
@@ -303,6 +309,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   listeners.web.addHook('onRoute', ({ url }) => reserveLogin(url))
   for (const [name, listener] of Object.entries(listeners)) {
     metrics.observe(listener, name as keyof typeof listeners)
+    meter.observe(listener, belfry.db)
     mountHealth(listener, belfry, () => stopping)
   }
   mountFallbacks(listeners.web, site)
@@ -332,6 +339,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   }
   return {
     ...listeners,
+    meter,
     announceStop: () => {
       stopping = true
     },

@@ -17,6 +17,7 @@ import { removeReplacements } from '#hosting/pushes/import-refs.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { openTextSender } from '#identity/text-messages.ts'
+import { startSampling } from '#parts/administration/samples.ts'
 import type { Clock } from '#platform/clock.ts'
 import { openCommitNotifications } from '#platform/commit-notifications.ts'
 import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
@@ -109,6 +110,8 @@ export async function start(settings: Settings, clock: Clock, log: Logger, signa
   }
   if (settings.BELFRY_ROLES.includes('web')) {
     const app = await openApp(belfry)
+    const sampling = startSampling(belfry, app.meter)
+    undo.defer(() => sampling.stop())
     const drains = [prepareDrain(app.web), prepareDrain(app.versioned)]
     undo.defer(() => {
       app.announceStop()

@@ -122,7 +122,7 @@ ${menu(
     { text: 'Watching', href: '/watching', icon: 'eye' },
     'divider',
     { text: 'Settings', href: '/settings/profile', icon: 'gear' },
-    ...(site_admin ? [{ text: 'Administration', href: '/admin', icon: 'server' }] : []),
+    ...(site_admin ? [{ text: 'Administration', href: '/site-admin', icon: 'server' }] : []),
     { text: 'API reference', href: '/docs', icon: 'book' },
     'divider',
     { markup: signOut },

@@ -1,7 +1,8 @@
+import { recordAudit } from '#activity/audit.ts'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { renameOrganization } from '#hosting/organizations/organizations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { createOrganization, createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
+import { createOrganization } from '#hosting/people/people.ts'
 import { created, del, group, patch, post, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
@@ -10,8 +11,7 @@ import { createToken, deleteImpersonationTokens } from '#identity/tokens.ts'
 import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { hashPassword } from '#platform/secrets.ts'
-import { deleteUser } from './delete-user.ts'
+import { administer, changeUser, createUserByAdmin } from './acts.ts'
 
 const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
 
@@ -34,19 +34,7 @@ export const api = group('Administration', [
       own_transaction: true,
       answers: { 201: SimpleUser },
     },
-    async ({ db, body, wire }) => {
-      const password_hash = body.password === undefined ? null : await hashPassword(body.password)
-      const user = await db.transaction((transaction) =>
-        createUser(transaction, {
-          login: body.login,
-          email: body.email ?? null,
-          email_verified: true,
-          name: body.name ?? null,
-          password_hash,
-        }),
-      )
-      return created(userJson(user, wire))
-    },
+    async ({ db, viewer, body, wire }) => created(userJson(await createUserByAdmin(db, viewer, body), wire)),
   ),
   patch(
     '/admin/users/{username}',
@@ -57,10 +45,10 @@ export const api = group('Administration', [
       body: NewLogin,
       answers: { 202: Renamed },
     },
-    async ({ db, user, body, wire }) => {
+    async ({ db, user, viewer, body, wire }) => {
       if (user.type !== 'User') throw missing()
-      const { id, login } = await renameAccount(db, user, body.login)
-      return { message: `The user is now ${login}.`, url: `${wire.api}/user/${id}` }
+      const login = await changeUser(db, viewer, user, 'rename', body.login)
+      return { message: `The user is now ${login}.`, url: `${wire.api}/user/${user.id}` }
     },
   ),
   del(
@@ -72,10 +60,9 @@ export const api = group('Administration', [
       own_transaction: true,
       answers: { 204: Nothing },
     },
-    ({ db, user, viewer }) => {
+    async ({ db, user, viewer }) => {
       if (user.type !== 'User') throw missing()
-      if (user.id === viewer.id) throw forbidden('Site admins cannot delete themselves.')
-      return deleteUser(db, viewer, user)
+      await administer(db, viewer, user, 'delete')
     },
   ),
   patch(
@@ -123,7 +110,7 @@ export const api = group('Administration', [
       body: Type.Object({ scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })) }),
       answers: { 201: Authorization },
     },
-    async ({ db, user, body, wire }) => {
+    async ({ db, user, viewer, body, wire }) => {
       if (user.type !== 'User') throw missing()
       const unknown = (body.scopes ?? []).filter((scope) => !isScope(scope))
       if (unknown.length) {
@@ -139,6 +126,7 @@ export const api = group('Administration', [
         scopes: body.scopes ?? [],
         impersonation: true,
       })
+      await recordAudit(db, viewer, 'user.impersonate', user.login)
       return created(authorizationJson(token, user, wire))
     },
   ),
@@ -162,9 +150,9 @@ export const api = group('Administration', [
       summary: 'Promote a user to site admin',
       answers: { 204: Nothing },
     },
-    ({ db, user }) => {
+    async ({ db, user, viewer }) => {
       if (user.type !== 'User') throw missing()
-      return setSiteAdmin(db, user, true)
+      await changeUser(db, viewer, user, 'promote')
     },
   ),
   del(
@@ -175,10 +163,10 @@ export const api = group('Administration', [
       summary: 'Demote a site admin',
       answers: { 204: Nothing },
     },
-    ({ db, user, viewer }) => {
+    async ({ db, user, viewer }) => {
       if (user.type !== 'User') throw missing()
       if (user.id === viewer.id) throw forbidden('Site admins cannot demote themselves.')
-      return setSiteAdmin(db, user, false)
+      await changeUser(db, viewer, user, 'demote')
     },
   ),
   put(
@@ -190,10 +178,10 @@ export const api = group('Administration', [
       body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) }),
       answers: { 204: Nothing },
     },
-    ({ db, user, viewer }) => {
+    async ({ db, user, viewer }) => {
       if (user.type !== 'User') throw missing()
       if (user.id === viewer.id) throw forbidden('Site admins cannot suspend themselves.')
-      return suspend(db, user)
+      await changeUser(db, viewer, user, 'suspend')
     },
   ),
   del(
@@ -204,9 +192,9 @@ export const api = group('Administration', [
       summary: 'Unsuspend a user',
       answers: { 204: Nothing },
     },
-    ({ db, user }) => {
+    async ({ db, user, viewer }) => {
       if (user.type !== 'User') throw missing()
-      return unsuspend(db, user)
+      await changeUser(db, viewer, user, 'unsuspend')
     },
   ),
 ])

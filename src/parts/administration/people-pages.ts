@@ -1,0 +1,146 @@
+import { administer, createUserByAdmin, type UserAct, userActs } from '#hosting/administration/acts.ts'
+import { loadUser } from '#identity/accounts.ts'
+import { missing } from '#platform/errors.ts'
+import { person } from '#web/components/avatar.ts'
+import { button, buttonLink } from '#web/components/button.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { badge } from '#web/components/label.ts'
+import { pager } from '#web/components/pager.ts'
+import { table } from '#web/components/table.ts'
+import { segments } from '#web/components/tabs.ts'
+import { moment } from '#web/components/time.ts'
+import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { type ListedAccount, listAccounts, type UserFilter, userFilters } from './accounts.ts'
+import { onlyAdmins, perPage, wordsIn } from './site-admin.ts'
+import { adminPage } from './views/frame.ts'
+
+const place = '/site-admin/users'
+
+export const peopleRoutes: PageRoute[] = [
+  showOwn(place, onlyAdmins(list)),
+  showOwn(
+    `${place}/new`,
+    onlyAdmins((visit) => newUser(visit)),
+  ),
+  submitOwn(`${place}/new`, onlyAdmins(create)),
+  showOwn(
+    `${place}/:login`,
+    onlyAdmins((visit) => userPage(visit)),
+  ),
+  submitOwn(`${place}/:login`, onlyAdmins(act)),
+]
+
+async function list(visit: SignedIn): Promise<Outcome> {
+  const asked = visit.query.get('filter') ?? ''
+  const filter: UserFilter = Object.hasOwn(userFilters, asked) ? (asked as UserFilter) : 'all'
+  const { words, page, slice, find } = wordsIn(visit, place, 'Find by login, name or e-mail address')
+  const { rows, total } = await listAccounts(visit.db, 'User', words, filter, slice)
+  const choices = Object.entries(userFilters).map(([name, text]) => ({
+    text,
+    href: `${place}${name === 'all' ? '' : `?filter=${name}`}`,
+    current: name === filter,
+  }))
+  const query = { ...(words && { q: words }), ...(filter !== 'all' && { filter }) }
+  const people = rows.length
+    ? table(['Person', 'E-mail address', 'Repositories', 'Since', ''], rows.map(line), { label: 'People' })
+    : emptyState('people', 'Nobody is found')
+  const body = html`<div class="title-bar">${segments('People shown', choices)}${buttonLink('New person', `${place}/new`, { kind: 'primary' })}</div>
+${find}${people}${pager(place, query, page, Math.ceil(total / perPage))}`
+  return adminPage(visit, place, 'People', body)
+}
+
+const line = (user: ListedAccount) => [
+  html`${person(user, 24)} ${user.name ?? ''} ${marks(user)}`,
+  user.email ?? '',
+  user.repositories,
+  moment(user.created_at),
+  buttonLink('Manage', `${place}/${user.login}`, { size: 'small', label: `Manage ${user.login}` }),
+]
+
+const marks = ({ site_admin, suspended_at }: Pick<ListedAccount, 'site_admin' | 'suspended_at'>): Html =>
+  html`${site_admin && badge('site admin', 'accent')}${suspended_at && badge('suspended', 'danger')}`
+
+function newUser(visit: SignedIn, problem?: Problem): Outcome {
+  const value = (name: string) => visit.form.get(name)
+  const inputs = html`${alert(problem)}${field({ label: 'Login', name: 'login', value: value('login'), required: true, longest: 100 })}
+${field({ label: 'E-mail address', name: 'email', type: 'email', value: value('email') })}
+${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters. Without one, the person can use tokens only.' })}${button('Create', { kind: 'primary' })}`
+  return adminPage(visit, place, 'New person', form(visit, `${place}/new`, inputs), problem?.status)
+}
+
+function create(visit: SignedIn): Promise<Outcome> {
+  return attempt(
+    async () => {
+      const wanted = {
+        login: typed(visit.form, 'login'),
+        email: typed(visit.form, 'email') || undefined,
+        password: visit.form.get('password') || undefined,
+      }
+      const { login } = await createUserByAdmin(visit.db, visit.visitor, wanted)
+      return { to: `${place}/${login}`, flash: { done: `${login} has an account now.` } }
+    },
+    (problem) => newUser(visit, problem),
+  )
+}
+
+async function userPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
+  const user = await loadUser(visit.db, visit.params.login ?? '')
+  const path = `${place}/${user.login}`
+  const self = user.id === visit.visitor.id
+  const send = (act: UserAct, text: string, danger = false) =>
+    form(visit, path, button(text, { name: 'act', value: act, ...(danger && { kind: 'danger' }) }), { class: 'inline' })
+  const row = (title: string, text: string, control: Html) =>
+    html`<div><div><strong>${title}</strong><p class="muted">${text}</p></div>${control}</div>`
+  const typedName = (name: string, label: string, act: UserAct, word: string, placeholder: string) =>
+    form(
+      visit,
+      path,
+      html`<input name="${name}" aria-label="${label}" placeholder="${placeholder}" autocomplete="off" required>${button(word, { kind: 'danger', name: 'act', value: act })}`,
+      { class: 'buttons' },
+    )
+  const controls = html`<div class="danger-zone">
+${row('Site admin', user.site_admin ? 'May administer this server.' : 'May not administer this server.', user.site_admin ? send('demote', 'Demote', true) : send('promote', 'Promote'))}
+${row('Suspension', user.suspended_at ? 'Tokens, password and sessions do not work.' : 'While suspended, tokens, password and sessions do not work.', user.suspended_at ? send('unsuspend', 'End the suspension') : send('suspend', 'Suspend', true))}
+${row('Rename', 'Addresses of their repositories redirect.', typedName('new_login', 'New login', 'rename', 'Rename', 'New login'))}
+${row('Delete', `Deletes the account with all its repositories. Type ${user.login} to confirm.`, typedName('confirm', `Type ${user.login} to confirm`, 'delete', 'Delete', user.login))}</div>`
+  const body = html`${alert(problem)}<p>${person(user, 32)} ${user.name} ${marks(user)}</p><p class="muted">${user.email} · since ${moment(user.created_at)}</p>
+${self ? html`<p class="muted">This is your own account, which another administrator has to change.</p>` : controls}`
+  return adminPage(visit, place, user.login, body, problem?.status)
+}
+
+function act(visit: SignedIn): Promise<Outcome> {
+  return attempt(
+    async () => {
+      const user = await loadUser(visit.db, visit.params.login ?? '')
+      const wanted = userActs.find((one) => one === visit.form.get('act'))
+      if (!wanted) throw missing()
+      const login = await administer(visit.db, visit.visitor, user, wanted, {
+        new_login: typed(visit.form, 'new_login'),
+        confirm: typed(visit.form, 'confirm'),
+      })
+      return login === null
+        ? { to: place, flash: { done: `${user.login} is deleted.` } }
+        : { to: `${place}/${login}`, flash: { done: 'Done.' } }
+    },
+    (problem) => userPage(visit, problem),
+  )
+}
+
+export async function organizationsPage(visit: SignedIn): Promise<Outcome> {
+  const path = '/site-admin/organizations'
+  const { words, page, slice, find } = wordsIn(visit, path, 'Find by login or name')
+  const { rows, total } = await listAccounts(visit.db, 'Organization', words, 'all', slice)
+  const lines = rows.map((org) => [
+    html`${person(org, 24)} ${org.name ?? ''}`,
+    org.members,
+    org.repositories,
+    moment(org.created_at),
+  ])
+  const list = rows.length
+    ? table(['Organization', 'Members', 'Repositories', 'Since'], lines, { label: 'Organizations' })
+    : emptyState('organization', 'No organization is found')
+  const body = html`${find}${list}${pager(path, { ...(words && { q: words }) }, page, Math.ceil(total / perPage))}`
+  return adminPage(visit, path, 'Organizations', body)
+}
