@@ -60,6 +60,7 @@ import { pages as comparisonPages } from '#hosting/pulls/comparisons/pages.ts'
 import { assets as pullAssets, pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as reactions } from '#hosting/reactions/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
+import { assets as branchAssets, pages as branchPages } from '#hosting/refs/pages.ts'
 import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
@@ -242,6 +243,7 @@ const pageRoutes: PageRoute[] = [
   ...reviewPages,
   ...comparisonPages,
   ...contentPages,
+  ...branchPages,
   ...commitPages,
   ...downloadPages,
   ...releasePages,
@@ -269,6 +271,7 @@ const assetFolders = [
   administrationAssets,
   peopleAssets,
   contentAssets,
+  branchAssets,
   issueAssets,
   commitAssets,
   inboxAssets,

@@ -79,7 +79,8 @@ export async function findBoth(
   throw new Refusal('missing', `No commit found for the ref ${base_sha ? head : base}`)
 }
 
-async function countApart({ path, ...bounds }: Reading, base: string, head: string) {
+/** How many commits each of two commits has that the other has not. */
+export async function countApart({ path, ...bounds }: Reading, base: string, head: string) {
   const args = ['rev-list', '--left-right', '--count', '--end-of-options', `${base}...${head}`]
   const { output } = await runGit(path, args, bounds)
   const [behind_by = 0, ahead_by = 0] = output.toString().split('\t').map(Number)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { lfsRoot, openObject } from '#git/lfs-store.ts'
 import { openBlob } from '#git/objects.ts'
+import { commitsPage } from '#hosting/commits/views/commits-page.ts'
 import { loadReadableRepository } from '#hosting/downloads/readers.ts'
 import { findObjects } from '#hosting/lfs/objects.ts'
 import { listRefNames } from '#hosting/refs/recorded-refs.ts'
@@ -26,6 +27,7 @@ export const assets = join(import.meta.dirname, 'assets')
 
 export const pages: PageRoute[] = [
   show('/:owner/:repo', repositoryPage),
+  show('/:owner/:repo/commits', commitsPage),
   at('tree', contentPage),
   at('blob', contentPage),
   at('raw', rawFile),

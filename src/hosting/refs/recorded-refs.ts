@@ -1,5 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 type RefKind = 'heads' | 'tags'
 
@@ -35,6 +36,18 @@ export async function listRefNames(db: Queryable, repo: Repository, most: number
       (select count(*) from (${names('tags')} limit ${mostCounted}) t)::int as tags_count`)
   if (!row) throw new Error('a statement without a condition returned no row')
   return row
+}
+
+export interface RecordedBranch {
+  name: string
+  sha: string
+}
+
+/** Branches whose names contain the text, by name; without the default branch. */
+export function searchBranches(db: Queryable, repo: Repository, words: string, slice: Slice): Promise<Listed<RecordedBranch>> {
+  const matches = words ? sql`position(lower(${words}) in lower(substr(name, 12))) > 0` : sql`true`
+  const source = sql`refs where repo_id = ${repo.id} and starts_with(name, 'refs/heads/') and name <> ${`refs/heads/${repo.default_branch}`} and ${matches}`
+  return listed(db, { columns: sql`substr(name, 12) as name, sha`, source, order: sql`name` }, slice)
 }
 
 /** The former name of a branch among these names, and its present one. */

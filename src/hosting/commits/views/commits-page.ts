@@ -1,8 +1,10 @@
 import { listCommits } from '#hosting/commits/list-commits.ts'
-import { encodePath } from '#hosting/refs/json.ts'
+import { type CodeLocation, codeAddress, findDefaultLocation, findLocation } from '#hosting/contents/code-location.ts'
+import { mostInMenu, refMenu } from '#hosting/contents/views/ref-menu.ts'
+import { listRefNames } from '#hosting/refs/recorded-refs.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
-import { missing } from '#platform/errors.ts'
+import { loadVisibleRepository, pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { pager } from '#web/components/pager.ts'
 import { html } from '#web/html.ts'
@@ -11,23 +13,43 @@ import { commitHistory } from './history.ts'
 
 const perPage = 35
 
-/** The commits of a branch, a tag or a commit, newest first. */
+/** The commits of a branch, a tag or a commit, newest first; or those of them that changed a file or a folder. */
 export async function commitsPage(visit: Visit): Promise<Outcome> {
   const repo = await loadVisibleRepository(visit)
-  const ref = visit.params['*'] || repo.default_branch
-  if (ref.includes('\0')) throw missing()
+  const { storage } = visit.belfry
+  const rest = visit.params['*'] ?? ''
+  const location = rest
+    ? await findLocation(visit.db, storage, repo, rest)
+    : await findDefaultLocation(visit.db, storage, repo, [])
+  if (!location)
+    return pageOf(
+      repo,
+      'Commits',
+      html`<main>${emptyState('history', 'There are no commits yet', 'The first push brings them.', undefined, 'h1')}</main>`,
+    )
+  if ('moved' in location) return { to: codeAddress('commits', location.moved, location.moved.path) }
+  const { ref, sha, path } = location
   const page = pageIn(visit.query)
-  const query = { sha: ref, path: '', author: '', committer: '', since: '', until: '' }
+  const query = { sha, path, author: '', committer: '', since: '', until: '' }
   const slice = { limit: perPage, offset: (page - 1) * perPage }
-  const { rows, total } = await listCommits(visit.db, visit.belfry.storage, repo, query, slice)
-  const path = `${pathOf(repo)}/commits/${encodePath(ref)}`
-  const list = rows.length ? await commitHistory(visit.db, repo, rows, { graph: true }) : emptyState('history', 'No commits')
-  const body = html`<main><div class="title-bar"><h1>Commits</h1></div>
-${list}${pager(path, {}, page, Math.ceil(total / perPage))}</main>`
+  const { rows, total } = await listCommits(visit.db, storage, repo, query, slice)
+  const list = rows.length ? await commitHistory(visit.db, repo, rows, { graph: !path }) : emptyState('history', 'No commits')
+  const refs = await listRefNames(visit.db, repo, mostInMenu)
+  const body = html`<main><div class="code-page"><div class="code-bar">${refMenu(location, 'commits', refs)}<h1 class="path">${heading(location)}</h1></div></div>
+${list}${pager(codeAddress('commits', location, path), {}, page, Math.ceil(total / perPage))}</main>`
   return {
-    title: `Commits · ${ref} · ${repo.owner_login}/${repo.name}`,
-    body,
-    above: repositoryHeader(repo, 'code'),
-    feed: `${path}.atom`,
+    ...pageOf(repo, `${path ? `History of ${path}` : 'Commits'} · ${ref}`, body),
+    feed: `${codeAddress('commits', { repo, ref })}.atom`,
   }
 }
+
+const pageOf = (repo: Repository, title: string, body: ReturnType<typeof html>) => ({
+  title: `${title} · ${repo.owner_login}/${repo.name}`,
+  body,
+  above: repositoryHeader(repo, 'code'),
+})
+
+const heading = (location: CodeLocation) =>
+  location.path
+    ? html`History of <a href="${codeAddress('blob', location, location.path)}"><bdi>${location.path}</bdi></a>`
+    : html`<strong>Commits</strong>`

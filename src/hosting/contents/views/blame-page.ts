@@ -54,7 +54,7 @@ function rangeRow(location: CodeLocation, range: BlameRange, author: Person | un
   const before = previous && codeAddress('blame', { repo: location.repo, ref: previous.sha }, previous.path)
   const shown = lines.slice(start - 1, start - 1 + range.lines)
   return html`<div class="blame-range"><div class="blame-commit"><span class="blame-author" title="${author?.login ?? commit.author.name}">${authorPicture(author)}</span>
-<a class="commit-title" href="${commitAddress(location, commit.sha)}" title="${`${commit.title} (${author?.login ?? commit.author.name})`}">${commit.title || 'No message'}</a>
+<a class="latest-title" href="${commitAddress(location, commit.sha)}" title="${`${commit.title} (${author?.login ?? commit.author.name})`}">${commit.title || 'No message'}</a>
 <span class="muted">${moment(commit.committed_at)}</span>${before && html`<a href="${before}" class="blame-before" aria-label="Blame before this change" title="Blame before this change">${icon('versions')}</a>`}</div>
 <pre class="code-lines">${shown.map((line, index) => numberedLine(line, start + index))}</pre></div>`
 }

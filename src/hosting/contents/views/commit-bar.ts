@@ -29,6 +29,6 @@ export function commitBar(
   if (!latest) return html`<div class="commit-bar"><span class="space"></span>${history}</div>`
   const address = commitAddress(location, latest.sha)
   return html`<div class="commit-bar">${authorName(latest, author)}
-<a class="commit-title" href="${address}" title="${latest.title}">${latest.title || 'No message'}</a>
-<span class="commit-facts muted"><a href="${address}"><code>${latest.sha.slice(0, 7)}</code></a> ${moment(latest.committed_at)}</span>${history}</div>`
+<a class="latest-title" href="${address}" title="${latest.title}">${latest.title || 'No message'}</a>
+<span class="latest-facts muted"><a href="${address}"><code>${latest.sha.slice(0, 7)}</code></a> ${moment(latest.committed_at)}</span>${history}</div>`
 }
