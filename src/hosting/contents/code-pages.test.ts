@@ -78,7 +78,7 @@ test('each kind of file is shown as what it is', async () => {
   const { work, forge } = engine
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 2048\n`
   const files = {
-    'a.md': '# Title\n\n[b](b.ts#L1)\n',
+    'a.md': '# Title\n\n[b](b.ts#L1)\n\n```ts\nlet a\n```\n',
     'src/b.ts': '/* a\n b */\nlet c = "<d>"\n',
     'logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>\n',
     'photo.png': Buffer.from([0x89, 0x50, 0, 1]),

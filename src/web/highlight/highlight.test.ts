@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { highlightLines } from './highlight.ts'
+import { highlightBlocks, highlightLines } from './highlight.ts'
 
 const shown = async (path: string, text: string) => (await highlightLines(`${path} ${text}`, path, text)).map((line) => line.text)
 
@@ -11,6 +11,15 @@ test('each line has its own elements, also within a comment of several lines', a
   ])
   const [first = ''] = await shown('page.html', '<script>let a</script>')
   assert.match(first, /<span class="hljs-keyword">let<\/span>/, 'a language inside another one')
+})
+
+test('code blocks are highlighted by the word that names their language', async () => {
+  const blocks = ['ts', 'TypeScript', 'unknown', 'constructor'].map((language) => ({ language, text: 'let <a>\n' }))
+  const found = await highlightBlocks(blocks)
+  assert.deepEqual(
+    blocks.map((block) => found.get(block)?.text),
+    [...Array(2).fill('<span class="hljs-keyword">let</span> &lt;a&gt;\n'), undefined, undefined],
+  )
 })
 
 test('a text is escaped and without colours if its language is unknown, or if it is too long', async () => {

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { Html, html } from '#web/html.ts'
-import { highlightLanguage } from './languages.ts'
+import { highlightLanguage, namedLanguage } from './languages.ts'
 import type { HighlightJob } from './worker.ts'
 
 /**
@@ -24,15 +25,35 @@ const kept = new ByteCache<string>(16 << 20)
  * id of its blob.
  */
 export async function highlightLines(key: string, path: string, text: string): Promise<Html[]> {
-  const lines = text.replace(/\r?\n$/, '').split('\n')
+  const shown = text.replace(/\r?\n$/, '')
   const language = highlightLanguage(path)
-  const plain = () => lines.map((line) => html`${line}`)
-  if (!language || text.length > longestText || lines.some(({ length }) => length > longestLine)) return plain()
+  const marked = language && (await highlight(key, language, shown))
+  return marked ? splitMarkup(marked) : shown.split('\n').map((line) => html`${line}`)
+}
+
+/** Code blocks of one text that are highlighted. */
+const mostBlocks = 50
+
+/** The code blocks whose language is known, highlighted. */
+export async function highlightBlocks<Block extends { language: string; text: string }>(
+  blocks: Block[],
+): Promise<Map<Block, Html>> {
+  const found = new Map<Block, Html>()
+  for (const block of blocks.slice(0, mostBlocks)) {
+    const language = namedLanguage(block.language)
+    const marked = language && (await highlight(hash('sha1', block.text), language, block.text))
+    if (marked) found.set(block, new Html(marked))
+  }
+  return found
+}
+
+/** Undefined or empty if the text has no colours. */
+async function highlight(key: string, language: string, text: string): Promise<string | undefined> {
+  if (text.length > longestText || text.split('\n').some(({ length }) => length > longestLine)) return undefined
   const name = `${language} ${key}`
-  const marked = kept.get(name) ?? (await runJob({ text: lines.join('\n'), language }))
-  if (marked === undefined) return plain()
-  kept.set(name, marked, 2 * marked.length + 100)
-  return marked === '' ? plain() : splitMarkup(marked)
+  const marked = kept.get(name) ?? (await runJob({ text, language }))
+  if (marked !== undefined) kept.set(name, marked, 2 * marked.length + 100)
+  return marked
 }
 
 /** A token may go over several lines, such as a comment. Each line gets its own elements. */

@@ -112,6 +112,12 @@ export const embedded: Record<string, string[]> = {
   xml: ['css', 'javascript'],
 }
 
+/** The language that a word names: `ts`, `typescript`. */
+export function namedLanguage(word: string): string | undefined {
+  const name = word.toLowerCase()
+  return byEnding.get(name) ?? (Object.hasOwn(endings, name) ? name : undefined)
+}
+
 /** The language of a file by its name; undefined if highlight.js does not know it. */
 export function highlightLanguage(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()

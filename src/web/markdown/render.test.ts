@@ -218,6 +218,12 @@ test('whatever is written, only the elements, attributes and schemes that are al
       const whole = context.replaceAll('%', () => text)
       const { text: written } = await renderMarkdown(whole, { userLink: () => '/u', referenceLink: () => '/r' })
       assertSafe(written.replaceAll(/<a href="\/[ur]">/g, '<a href="/" rel="nofollow noopener">'), JSON.stringify(whole))
+      const { text: file } = await renderMarkdown(whole, { fileLink: (address) => `/f/${address}` }, 'file')
+      const plainer = file
+        .replaceAll(/<h(\d) id="[^"<>]*">/g, '<h$1>')
+        .replaceAll(/<img src="\/f\/[^"<>]*" alt="[^"<>]*" loading="lazy">/g, '')
+        .replaceAll(/<a href="(\/f\/[^"<>]*)">/g, '<a href="$1" rel="nofollow noopener">')
+      assertSafe(plainer, `${JSON.stringify(whole)} in a file`)
     }
   }
 })

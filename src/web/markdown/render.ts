@@ -12,6 +12,8 @@ export interface Links {
   userLink?(login: string): Address
   teamLink?(org: string, slug: string): Address
   referenceLink?(reference: Reference): Address
+  /** The highlighted text of a code block in a file. */
+  codeBlock?(block: CodeBlock): Html | undefined
   /** The address of what a file refers to by a relative one. */
   fileLink?(address: string, kind: 'link' | 'image'): string
 }
@@ -29,6 +31,7 @@ interface Page {
   open: number
   room: number
   anchors: Map<string, number>
+  blocks: CodeBlock[]
 }
 
 /** A mention or reference in a text, whose address depends on the reader. */
@@ -40,9 +43,17 @@ interface Named {
 /** Markup that depends on the reader, or on where the text is. */
 type Deferred = (links: Links) => Html
 
+/** Code with the word after its fence, which names a language. */
+export interface CodeBlock {
+  language: string
+  text: string
+}
+
 /** A parsed text. Its names must be looked up before it is written. */
 export interface Reading {
   names: Name[]
+  /** Code blocks of a file. */
+  blocks: CodeBlock[]
   /** The number of tokens, as a measure of the work. */
   pieces: number
   write(links: Links): Html
@@ -77,17 +88,21 @@ async function read(text: string, kind: TextKind): Promise<{ reading: Reading; b
   }
   const { tokens, pieces } = parsed
   const names = tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'name')
-  const parts = writeAll({ markdown, kind, open: 0, room: longest, anchors: new Map() }, tokens)
+  const blocks: CodeBlock[] = []
+  const parts = writeAll({ markdown, kind, open: 0, room: longest, anchors: new Map(), blocks }, tokens)
   const write = (links: Links) => new Html(parts.map((part) => (typeof part === 'string' ? part : part(links).text)).join(''))
   const length = parts.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 300), 0)
-  return { reading: { names: names.map(({ meta }) => meta as Name), pieces, write }, bytes: 2 * length + 200 * names.length }
+  return {
+    reading: { names: names.map(({ meta }) => meta as Name), blocks, pieces, write },
+    bytes: 2 * length + 200 * names.length,
+  }
 }
 
 /** A text beyond the limits is shown unformatted. */
 export function plainReading(text: string, pieces = 0): Reading {
   const shown = html`<p class="muted">This text is too long or too complex to be formatted. It is shown as it was written.</p>
 <pre class="unformatted" tabindex="0">${text}</pre>\n`
-  return { names: [], pieces, write: () => shown }
+  return { names: [], blocks: [], pieces, write: () => shown }
 }
 
 function writeAll(page: Page, tokens: Token[]): (string | Deferred)[] {
@@ -164,7 +179,7 @@ const writers: Record<string, (page: Page, token: Token) => Html | Deferred> = {
   code_inline: (_, { content }) => html`<code>${content}</code>`,
   // `tabindex` makes wide content scrollable by keyboard.
   code_block: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
-  fence: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
+  fence: writeFence,
   link_open: (page, token) =>
     page.open++ > 0
       ? html``
@@ -178,6 +193,14 @@ const writers: Record<string, (page: Page, token: Token) => Html | Deferred> = {
   },
   task: writeTask,
   name: writeName,
+}
+
+function writeFence({ kind, blocks }: Page, { content, info }: Token): Html | Deferred {
+  const block = { language: info.trim().split(/[\s{,]/, 1)[0] ?? '', text: content }
+  const write = (code: Html | string) => html`<pre tabindex="0"><code>${code}</code></pre>\n`
+  if (kind === 'comment' || !block.language) return write(content)
+  blocks.push(block)
+  return ({ codeBlock }) => write(codeBlock?.(block) ?? content)
 }
 
 function writeText(_: Page, { content }: Token) {

@@ -23,6 +23,6 @@ export function cloneMenu(visit: Visit, { repo, ref }: CodeLocation): Html {
       { text: 'Download ZIP', href: `${archive}.zip`, icon: 'file-zip' },
       { text: 'Download tar.gz', href: `${archive}.tar.gz`, icon: 'file-zip' },
     ],
-    { label: 'Clone or download', kind: 'clone-menu' },
+    { kind: 'clone-menu' },
   )
 }

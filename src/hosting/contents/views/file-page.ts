@@ -6,7 +6,6 @@ import { segments } from '#web/components/tabs.ts'
 import { banner } from '#web/components/toast.ts'
 import { highlightLines } from '#web/highlight/highlight.ts'
 import { type Html, html } from '#web/html.ts'
-import { renderMarkdown } from '#web/markdown/render.ts'
 import type { Visit } from '#web/page.ts'
 import { type CodeLocation, codeAddress } from '../code-location.ts'
 import { ifSoon } from '../commit-cache.ts'
@@ -16,7 +15,7 @@ import { commitBar } from './commit-bar.ts'
 import { imageType, readPointer, sizeText, textOf } from './file-text.ts'
 import { pathBar } from './folder-page.ts'
 import { authorOf, patience } from './overview.ts'
-import { isMarkdown, linksFrom } from './readme.ts'
+import { isMarkdown, renderFile } from './readme.ts'
 
 /** Lines of one page. A file of 1 MB may have a million. */
 export const mostLines = 20_000
@@ -61,12 +60,17 @@ async function show(location: CodeLocation, content: FileContent, plain: boolean
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length
   const facts = html`${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'} · ${size}`
   if (markdown && !plain) {
-    const body = html`<div class="readme-body">${markdownBody(await renderMarkdown(text, linksFrom(location, path), 'file'))}</div>`
-    return html`${via}${fileBox(location, facts, body, { view: 'preview', code: true, text: true })}`
+    const body = html`<div class="readme-body">${markdownBody(await renderFile(location, path, text))}</div>`
+    return html`${via}${fileBox(location, facts, body, { view: 'preview', code: true, text: link === undefined })}`
   }
   const body =
     text === '' ? html`<p class="file-notice muted">This file is empty.</p>` : await codeLines(location, entry.sha, text)
-  const views = { view: 'code' as const, code: true, preview: markdown || imageType(path) !== undefined, text: true }
+  const views = {
+    view: 'code' as const,
+    code: true,
+    preview: markdown || imageType(path) !== undefined,
+    text: link === undefined,
+  }
   return html`${via}${bidiWarning(text)}${fileBox(location, facts, body, views)}`
 }
 

@@ -14,6 +14,7 @@ export function refMenu(location: CodeLocation, view: CodeView, refs: RefNames):
   const isBranch = refs.branches.includes(ref)
   const isTag = !isBranch && refs.tags.includes(ref)
   const isId = sha.startsWith(ref)
+  const shown = isId ? sha.slice(0, 10) : ref
   const items = (names: string[]): MenuItem[] =>
     names.map((name) => ({
       markup: html`<a href="${codeAddress(view, { repo, ref: name }, path)}"${name === ref && html` aria-current="true"`}>${name === ref ? icon('check') : html`<span class="no-icon"></span>`}<span class="ref-name">${name}</span>${name === repo.default_branch && html`<span class="badge">default</span>`}</a>`,
@@ -22,7 +23,7 @@ export function refMenu(location: CodeLocation, view: CodeView, refs: RefNames):
   const all = (kind: 'branches' | 'tags'): MenuItem[] => [{ text: `View all ${kind}`, href: `${pathOf(repo)}/${kind}` }]
   const branches = [repo.default_branch, ...refs.branches.filter((name) => name !== repo.default_branch)]
   return menu(
-    html`<span class="button">${icon(isTag ? 'tag' : isId ? 'git-commit' : 'git-branch')}<span class="ref-name">${isId ? sha.slice(0, 10) : ref}</span>${icon('triangle-down')}</span>`,
+    html`<span class="button">${icon(isTag ? 'tag' : isId ? 'git-commit' : 'git-branch')}<span class="ref-name">${shown}</span>${icon('triangle-down')}</span>`,
     [
       {
         markup: html`<input type="search" data-filters-menu aria-label="Find a branch or tag" placeholder="Find a branch or tag" autocomplete="off" hidden>`,
@@ -32,6 +33,6 @@ export function refMenu(location: CodeLocation, view: CodeView, refs: RefNames):
       ...all('branches'),
       ...(refs.tags.length ? ['divider' as const, heading('Tags'), ...items(refs.tags), ...all('tags')] : []),
     ],
-    { label: `Switch branches or tags: ${ref}`, align: 'start', kind: 'ref-menu' },
+    { label: `Switch branches or tags: ${shown}`, align: 'start', kind: 'ref-menu' },
   )
 }
