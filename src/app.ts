@@ -63,7 +63,9 @@ import { api as refs } from '#hosting/refs/api.ts'
 import { assets as branchAssets, pages as branchPages } from '#hosting/refs/pages.ts'
 import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
+import { pages as releaseEditingPages } from '#hosting/releases/editing/pages.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
+import { assets as releaseAssets } from '#hosting/releases/views/release.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
 import { pages as forkPages } from '#hosting/repositories/forks/pages.ts'
@@ -247,6 +249,7 @@ const pageRoutes: PageRoute[] = [
   ...commitPages,
   ...downloadPages,
   ...releasePages,
+  ...releaseEditingPages,
   ...starringPages,
   ...forkPages,
   ...watchingPages,
@@ -274,6 +277,7 @@ const assetFolders = [
   branchAssets,
   issueAssets,
   commitAssets,
+  releaseAssets,
   inboxAssets,
   hookAssets,
   importAssets,

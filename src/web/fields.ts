@@ -16,13 +16,15 @@ interface Field {
   error?: string | undefined
   numeric?: boolean
   longest?: number
+  /** The id of a `datalist` with suggestions. */
+  list?: string
 }
 
 export function field({ label, name, id = name, type = 'text', value, autocomplete = 'off', ...more }: Field): Html {
-  const { required = false, hint, error, numeric = false, longest = 500 } = more
+  const { required = false, hint, error, numeric = false, longest = 500, list } = more
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return html`<label for="${id}">${label}</label><input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"
-${required && html` required`}${numeric && html` inputmode="numeric"`}${described && html` aria-describedby="${described}"`}${error && html` aria-invalid="true"`} maxlength="${longest}" spellcheck="false" autocapitalize="none">
+${required && html` required`}${numeric && html` inputmode="numeric"`}${list && html` list="${list}"`}${described && html` aria-describedby="${described}"`}${error && html` aria-invalid="true"`} maxlength="${longest}" spellcheck="false" autocapitalize="none">
 ${error && html`<p class="field-error" id="${id}-error">${error}</p>`}${hint && html`<p class="hint muted" id="${id}-hint">${hint}</p>`}`
 }
 

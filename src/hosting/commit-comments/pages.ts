@@ -5,6 +5,7 @@ import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
 import { within } from '#git/run-git.ts'
 import { summarizeChecks } from '#hosting/checks/summaries.ts'
 import { splitMessage } from '#hosting/commits/views/history.ts'
+import { previewOf } from '#hosting/mentions/views/composer.ts'
 import { renderTexts, written } from '#hosting/mentions/views/render-texts.ts'
 import { diffView } from '#hosting/pulls/views/diff.ts'
 import { findAuthors } from '#hosting/refs/commits.ts'
@@ -71,11 +72,11 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
     base: parent === undefined ? undefined : { repository: path, sha: parent },
     comments: lines,
   })
-  const section = commentSection(visit, `${path}/commit/${sha}`, { rest, earlier, may_comment: !repo.archived, typed })
+  const section = commentSection(visit, repo, sha, { rest, earlier, typed })
   return {
     title: `${splitMessage(commit.message).title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
     body: html`<main>${commitHead(repo, commit, await findAuthors(visit.db, commit), checks.get(sha))}${files}${section}</main>`,
-    ...(typed && { status: typed.problem.status }),
+    ...(typed?.problem && { status: typed.problem.status }),
     above: repositoryHeader(repo, 'code'),
   }
 }
@@ -97,13 +98,15 @@ async function readComments(visit: Visit, repo: Repository, sha: string): Promis
 
 async function comment(visit: SignedIn): Promise<Outcome> {
   const { repo, commit } = await findCommit(visit)
-  const { db, belfry, visitor } = visit
+  const { db, belfry, visitor, form } = visit
+  const typed = form.get('body') ?? ''
+  if (form.has('preview')) return commitPage(visit, repo, commit, { body: typed, preview: await previewOf(visit, repo, typed) })
   return attempt(
     async () => {
       checkWritable(repo)
-      const made = await createCommitComment(db, belfry.storage, repo, visitor, commit.sha, { body: written(visit.form, 'body') })
+      const made = await createCommitComment(db, belfry.storage, repo, visitor, commit.sha, { body: written(form, 'body') })
       return { to: `${pathOf(repo)}/commit/${commit.sha}#commitcomment-${made.id}` }
     },
-    (problem) => commitPage(visit, repo, commit, { body: visit.form.get('body') ?? '', problem }),
+    (problem) => commitPage(visit, repo, commit, { body: typed, problem }),
   )
 }

@@ -61,6 +61,41 @@ export function loadLatestRelease(db: Queryable, repo: Repository): Promise<Rele
   return one(db, sql`e.repo_id = ${repo.id} and not e.draft and not e.prerelease order by e.published_at desc, e.id desc limit 1`)
 }
 
+/** The id of the release that pages mark as the latest. */
+export async function findLatestId(db: Queryable, repo: Repository): Promise<number | undefined> {
+  const found = await db.first<{ id: number }>(sql`
+    select id from releases where repo_id = ${repo.id} and not draft and not prerelease order by published_at desc, id desc limit 1`)
+  return found?.id
+}
+
+/** The release of a tag as a page shows it: the published one, or the newest draft for those who see drafts. */
+export async function findReleaseByTag(
+  db: Queryable,
+  repo: Repository,
+  tag_name: string,
+  sees_drafts: boolean,
+): Promise<Release | undefined> {
+  return db.first<Release>(sql`
+    select ${columns} from ${source}
+    where e.repo_id = ${repo.id} and e.tag_name = ${tag_name} and (not e.draft or ${sees_drafts}::boolean)
+    order by e.draft, e.id desc limit 1`)
+}
+
+/** The tag of the published release before this one. */
+export async function findPreviousTag(db: Queryable, { id, repo_id, created_at }: Release): Promise<string | undefined> {
+  const found = await db.first<{ tag_name: string }>(sql`
+    select tag_name from releases where repo_id = ${repo_id} and not draft and (created_at, id) < (${created_at}, ${id})
+    order by created_at desc, id desc limit 1`)
+  return found?.tag_name
+}
+
+/** Which of these tags have a published release. */
+export async function findReleasedTags(db: Queryable, repo: Repository, tags: string[]): Promise<Set<string>> {
+  const rows = await db.rows<{ tag_name: string }>(sql`
+    select tag_name from releases where repo_id = ${repo.id} and not draft and tag_name = any(${tags})`)
+  return new Set(rows.map(({ tag_name }) => tag_name))
+}
+
 async function one(db: Queryable, condition: Sql): Promise<Release> {
   return db.load<Release>(sql`select ${columns} from ${source} where ${condition}`)
 }

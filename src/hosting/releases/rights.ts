@@ -9,3 +9,8 @@ export function seesDrafts({ access, private: hidden }: Repository, { token, may
     token?.kind === 'fine_grained' ? allows(token.permissions, 'contents:write') : may(hidden ? 'repo' : 'public_repo')
   return access >= levelOf('push') && allowed
 }
+
+/** Pages have no token that limits the visitor. */
+export const visitorSeesDrafts = ({ access }: Repository) => access >= levelOf('push')
+
+export const mayRelease = (repo: Repository) => visitorSeesDrafts(repo) && !repo.archived

@@ -1,8 +1,10 @@
 import type { Changes } from '#git/changes.ts'
 import type { CommitComment } from '#hosting/commit-comments/commit-comments.ts'
 import { post } from '#hosting/issues/views/conversation.ts'
-import { textArea } from '#hosting/mentions/views/render-texts.ts'
+import { composer } from '#hosting/mentions/views/composer.ts'
 import type { DiffComments } from '#hosting/pulls/views/diff-table.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { readPatch, type Side } from '#hosting/reviews/diff-position.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { alert, type Problem } from '#web/fields.ts'
@@ -16,10 +18,11 @@ export interface ShownComment {
   text: Html
 }
 
-/** A comment that was refused, to be shown again. */
+/** A comment that was refused, or that its author wants to see first. */
 export interface Typed {
   body: string
-  problem: Problem
+  problem?: Problem
+  preview?: Html
 }
 
 const shown = ({ comment, text }: ShownComment) => post({ ...comment, id: `commitcomment-${comment.id}` }, text)
@@ -59,13 +62,9 @@ function lineOf({ path, line, position }: CommitComment, files: Changes['files']
 /** Comments on the commit as a whole, with a form for another one. */
 export function commentSection(
   visit: Visit,
-  address: string,
-  {
-    rest,
-    earlier,
-    may_comment,
-    typed,
-  }: { rest: ShownComment[]; earlier: number; may_comment: boolean; typed?: Typed | undefined },
+  repo: Repository,
+  sha: string,
+  { rest, earlier, typed }: { rest: ShownComment[]; earlier: number; typed?: Typed | undefined },
 ): Html {
   const posts = rest.map(({ comment, text }) => {
     const { path, line } = comment
@@ -74,12 +73,12 @@ export function commentSection(
   })
   return html`<section class="commit-comments" id="comments" aria-labelledby="comments-title"><h2 id="comments-title">Comments</h2>
 ${earlier > 0 && html`<p class="muted">${earlier} earlier comments are not shown.</p>`}${posts.length > 0 ? posts : html`<p class="muted">Nobody has commented on this commit as a whole.</p>`}
-${commentForm(visit, address, may_comment, typed)}</section>`
+${commentForm(visit, repo, `${pathOf(repo)}/commit/${sha}`, typed)}</section>`
 }
 
-function commentForm(visit: Visit, address: string, may_comment: boolean, typed: Typed | undefined): Html | undefined {
+function commentForm(visit: Visit, repo: Repository, address: string, typed: Typed | undefined): Html | undefined {
   if (!visit.visitor) return html`<p>${buttonLink('Sign in to comment', signInAddress(visit.request))}</p>`
-  if (!may_comment) return html`<p class="muted">This repository is archived, so nobody can comment.</p>`
-  const body = html`${alert(typed?.problem)}${textArea('body', 'Add a comment', typed?.body ?? '', { required: true })}${button('Comment', { kind: 'primary' })}`
+  if (repo.archived) return html`<p class="muted">This repository is archived, so nobody can comment.</p>`
+  const body = html`${alert(typed?.problem)}${composer(repo, { id: 'body', label: 'Add a comment', value: typed?.body ?? '', required: true, draft: address, preview: typed?.preview })}${button('Comment', { kind: 'primary' })}`
   return form(visit, `${address}/comments`, body)
 }
