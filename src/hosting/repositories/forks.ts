@@ -84,6 +84,11 @@ export function listNetworkOf(db: Queryable, viewer: Viewer, repo: Repository, o
   return listRepositories(db, viewer, inNetwork, sql`r.id`, { limit: ids.length, offset: 0 })
 }
 
+/** The most starred repositories of a network that the viewer may see. */
+export function listNetwork(db: Queryable, viewer: Viewer, repo: Repository, slice: Slice): Promise<Listed<Repository>> {
+  return listRepositories(db, viewer, sql`r.network_id = ${repo.network_id}`, sql`r.stargazers_count desc, r.id`, slice)
+}
+
 /** The root of the network and the parent, if visible to the viewer. */
 export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Repository) {
   if (repo.parent_id === null) return undefined

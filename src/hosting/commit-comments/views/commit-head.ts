@@ -1,6 +1,6 @@
 import type { CommitObject } from '#git/objects.ts'
 import type { CheckSummary } from '#hosting/checks/summaries.ts'
-import { authorLink, checkState, splitMessage } from '#hosting/commits/views/history.ts'
+import { authorLink, checkState, isOwn, splitMessage } from '#hosting/commits/views/history.ts'
 import type { Authors } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -15,8 +15,7 @@ export function commitHead(repo: Repository, commit: CommitObject, { author, com
   const { sha, message, parents } = commit
   const { title, text } = splitMessage(message)
   const path = pathOf(repo)
-  const own = commit.author.email === commit.committer.email || commit.author.name === commit.committer.name
-  const who = own
+  const who = isOwn(commit, { author, committer })
     ? html`<span>${authorLink(commit.author, author)} committed ${moment(commit.committer.date)}</span>`
     : html`<span>${authorLink(commit.author, author)} wrote this ${moment(commit.author.date)}</span><span>${authorLink(commit.committer, committer)} committed it ${moment(commit.committer.date)}</span>`
   const links = parents.map(

@@ -77,14 +77,17 @@ function commitRow(repo: Repository, { commit, authors, checks, comments, graph 
   const path = pathOf(repo)
   const address = `${path}/commit/${sha}`
   const { title, text } = splitMessage(message)
-  const other = committer.email !== author.email && committer.name !== author.name
   return html`<li class="commit-row" id="c${sha.slice(0, 12)}">${graph && graphLines(graph, lanes, parents.length > 1)}<div class="commit-text"><p dir="auto"><a class="commit-title" href="${address}">${title || 'No message'}</a></p>
-<p class="muted">${authorLink(author, authors.author)} committed ${moment(committer.date)}${other && html` with ${authorLink(committer, authors.committer)}`}${parents.length > 1 && html` ${badge('Merge', 'done')}`}${checks && html` ${checkState(checks)}`}${
+<p class="muted">${authorLink(author, authors.author)} committed ${moment(committer.date)}${!isOwn(commit, authors) && html` with ${authorLink(committer, authors.committer)}`}${parents.length > 1 && html` ${badge('Merge', 'done')}`}${checks && html` ${checkState(checks)}`}${
     comments > 0 && html` <a href="${address}#comments">${icon('comment', { label: 'Comments' })} ${comments}</a>`
   }</p>
 ${text && html`<details><summary aria-label="The rest of the message">…</summary><pre class="commit-message" dir="auto">${text}</pre></details>`}</div>
 <div class="commit-tools"><a href="${address}"><code>${sha.slice(0, 7)}</code></a>${copyButton(sha, `Copy the id of ${sha.slice(0, 7)}`)}${buttonLink('', `${path}/tree/${sha}`, { icon: 'code', kind: 'invisible', size: 'small', label: `Browse the files at ${sha.slice(0, 7)}` })}</div></li>`
 }
+
+/** Whether the author committed it, with one of several addresses. */
+export const isOwn = ({ author, committer }: CommitObject, { author: writer, committer: sender }: Authors) =>
+  writer && sender ? writer.id === sender.id : author.email === committer.email || author.name === committer.name
 
 /** The first line, and the rest. */
 export function splitMessage(message: string): { title: string; text: string } {
