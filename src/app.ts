@@ -125,6 +125,7 @@ import { countThreads } from '#parts/notifications/threads.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
+import { assets as paletteAssets, pages as palettePages } from '#parts/palette/pages.ts'
 import { api as starring } from '#parts/starring/api.ts'
 import { pages as ownStarPages } from '#parts/starring/own/pages.ts'
 import { pages as starringPages } from '#parts/starring/pages.ts'
@@ -222,6 +223,7 @@ const pageRoutes: PageRoute[] = [
   ...homePages,
   ...administrationPages,
   ...searchPages,
+  ...palettePages,
   ...explorePages,
   ...ownIssuePages,
   ...ownStarPages,
@@ -287,6 +289,7 @@ const assetFolders = [
   pullAssets,
   homeAssets,
   searchAssets,
+  paletteAssets,
 ]
 
 // When the program is loaded: a start records pushes before it opens listeners.

@@ -88,7 +88,8 @@ function layout(title: string, body: Html, who: Html, { color, keys }: Preferenc
 <form class="site-search" role="search" method="get" action="/search"><input id="site-search" name="q" type="search" placeholder="Search" aria-label="Search" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form>
 ${who}</header>
 <div id="content" tabindex="-1"></div>${body}
-<footer class="site-footer"><span>Belfry</span><a href="/docs">API reference</a><a href="/explore">Explore</a></footer>
+<footer class="site-footer"><span>Belfry</span><a href="/docs">API reference</a><a href="/explore">Explore</a>
+<button type="button" class="link" data-palette hidden>Command palette <kbd>Ctrl K</kbd></button><button type="button" class="link" data-key-help hidden>Keys <kbd>?</kbd></button></footer>
 </body>
 </html>
 `

@@ -39,6 +39,8 @@ const menu: [heading: string, pages: Page[]][] = [
   ],
 ]
 
+export const settingsLinks = menu.flatMap(([, pages]) => pages)
+
 /** A settings page with the settings menu. */
 export function settingsPage(path: string, title: string, body: Html, status = 200): Outcome {
   const link = ([address, name, symbol]: Page) =>

@@ -1,16 +1,16 @@
+import { listPeople } from '#hosting/people/views/people-list.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
 import { repositoryList } from '#hosting/repositories/views/repository-list.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { searchTopics } from '#hosting/search/names.ts'
 import { searchUsers } from '#hosting/search/users.ts'
-import { accountRow } from '#hosting/search/views/results.ts'
+import { aboutPerson } from '#hosting/search/views/results.ts'
 import { anonymous } from '#identity/callers.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { counter } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
-import { box } from '#web/components/table.ts'
 import { segments, tabs } from '#web/components/tabs.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
@@ -65,7 +65,7 @@ async function repositoriesOf({ db, query, visitor }: Visit, page: number, slice
 <aside aria-label="Topics"><section><h2>Topics</h2>${names.length ? html`<p class="topics">${names}</p>` : html`<p class="muted">No repository has a topic yet.</p>`}</section></aside></div>`
 }
 
-async function peopleOf({ db }: Visit, page: number, slice: Slice): Promise<Html> {
-  const { rows, total } = await searchUsers(db, 'type:user', { sort: 'joined', order: 'desc' }, slice)
-  return html`${rows.length ? box(rows.map(accountRow), { label: 'People' }) : emptyState('people', 'There are no more people')}${pager('/explore', { tab: 'people' }, page, Math.ceil(total / perPage))}`
+async function peopleOf(visit: Visit, page: number, slice: Slice): Promise<Html> {
+  const { rows, total } = await searchUsers(visit.db, 'type:user', { sort: 'joined', order: 'desc' }, slice)
+  return html`${rows.length ? await listPeople(visit, rows, aboutPerson) : emptyState('people', 'There are no more people')}${pager('/explore', { tab: 'people' }, page, Math.ceil(total / perPage))}`
 }

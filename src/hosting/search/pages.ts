@@ -18,14 +18,15 @@ async function searchPage(visit: Visit): Promise<Outcome> {
   const { query, db, belfry, visitor } = visit
   const q = typed(query, 'q').slice(0, longestQuery)
   const asked = searchTypes.find((type) => type === query.get('type'))
-  if (!q) return { title: 'Search', body: searchBody({ look: lookOf(query, q, asked ?? 'repositories'), counts: {} }) }
+  if (!q)
+    return { title: 'Search', body: await searchBody(visit, { look: lookOf(query, q, asked ?? 'repositories'), counts: {} }) }
   const searcher = { db, storage: belfry.storage, viewer: { ...viewerOf(visit), login: visitor?.login ?? null } }
   const counts = await countResults(searcher, q)
   const look = lookOf(query, q, asked ?? typeOf(counts))
   const { found, problem } = await search(searcher, look)
   return {
     title: `${q} · Search`,
-    body: searchBody({ look, counts, found, problem }),
+    body: await searchBody(visit, { look, counts, found, problem }),
     ...(problem !== undefined && { status: 422 }),
   }
 }

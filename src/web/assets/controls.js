@@ -46,14 +46,19 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus()
 })
 
-// Single keys do nothing while a person types, in a dialog, or when they are switched off in the settings. The keys of a page come before those of every page.
+// Single keys do nothing while a person types, in a dialog, or when they are switched off in the settings.
+export function isSingleKey(event) {
+  if (document.documentElement.dataset.keys === 'off' || event.defaultPrevented) return false
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return false
+  return !event.target.matches?.('input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable]')
+}
+
+// The keys of a page come before those of every page.
 export function onKey(signal, keys, target = document) {
   target.addEventListener(
     'keydown',
     (event) => {
-      if (document.documentElement.dataset.keys === 'off' || event.defaultPrevented) return
-      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
-      if (event.target.matches('input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable]')) return
+      if (!isSingleKey(event)) return
       const act = Object.hasOwn(keys, event.key) && keys[event.key]
       if (!act) return
       event.preventDefault()

@@ -1,20 +1,20 @@
 import { issueRow } from '#hosting/issues/views/issue-row.ts'
+import { listPeople } from '#hosting/people/views/people-list.ts'
 import { repositoryList } from '#hosting/repositories/views/repository-list.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { FoundCommits, FoundFiles } from '#hosting/search/contents.ts'
 import type { Found } from '#hosting/search/site-search.ts'
 import { encodePath } from '#http/serialization.ts'
 import type { Account } from '#identity/accounts.ts'
-import { avatar } from '#web/components/avatar.ts'
 import { copyButton } from '#web/components/copy.ts'
 import { icon } from '#web/components/icon.ts'
-import { badge } from '#web/components/label.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
 import { marked } from './marked.ts'
 
-export function resultList(found: Found): Html {
+export async function resultList(visit: Visit, found: Found): Promise<Html> {
   switch (found.type) {
     case 'repositories':
       return repositoryList(found.results.rows.map((repo) => ({ repo })))
@@ -27,7 +27,7 @@ export function resultList(found: Found): Html {
         },
       )
     case 'users':
-      return box(found.results.rows.map(accountRow), { label: 'People' })
+      return listPeople(visit, found.results.rows, aboutPerson)
     case 'commits':
       return commitList(found.results)
     case 'code':
@@ -35,11 +35,9 @@ export function resultList(found: Found): Html {
   }
 }
 
-export function accountRow(account: Account): Html {
-  const { login, name, type, bio, location } = account
-  return html`<div class="account-row"><a href="/${login}" tabindex="-1" aria-hidden="true">${avatar(account, 40)}</a><div><p><a href="/${login}"><strong><bdi>${name || login}</bdi></strong></a>${name && html` <span class="muted">${login}</span>`}${type === 'Organization' && html` ${badge('Organization')}`}</p>
-${bio && html`<p dir="auto">${bio}</p>`}<p class="muted account-facts">${location && html`<span>${icon('location')} ${location}</span>`}<span>Joined ${moment(account.created_at)}</span></p></div></div>`
-}
+/** When an account was made, and where the person lives. */
+export const aboutPerson = ({ location, created_at }: Account) =>
+  html`${location && html`${icon('location')} ${location} · `}Joined ${moment(created_at)}`
 
 function commitList({ rows, repo, terms }: FoundCommits): Html {
   const items = rows.map(({ sha, message, author }) => {

@@ -8,6 +8,7 @@ import { pager } from '#web/components/pager.ts'
 import { tabs } from '#web/components/tabs.ts'
 import { banner } from '#web/components/toast.ts'
 import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
 import { resultList } from './results.ts'
 
 export const perPage = 20
@@ -56,7 +57,7 @@ interface Shown {
   problem?: string | undefined
 }
 
-export function searchBody({ look, counts, found, problem }: Shown): Html {
+export async function searchBody(visit: Visit, { look, counts, found, problem }: Shown): Promise<Html> {
   const items = searchTypes.map((type) => {
     const { title: text, icon: name } = names[type]
     const total = type === found?.type ? found.results.total : counts[type]
@@ -65,10 +66,10 @@ export function searchBody({ look, counts, found, problem }: Shown): Html {
   })
   return html`<main class="search"><h1>Search</h1>
 <form method="get" action="/search" role="search" class="search-form"><input type="search" name="q" value="${look.q}" aria-label="Search for" placeholder="Words, or qualifiers such as user:ada" maxlength="256" autocomplete="off" spellcheck="false"><input type="hidden" name="type" value="${look.type}">${button('Search', { kind: 'primary', icon: 'search' })}</form>
-${tabs('Kinds of results', items)}${banner(problem, 'danger')}${found ? results(look, found) : problem === undefined ? nothingAsked : help(look.type)}</main>`
+${tabs('Kinds of results', items)}${banner(problem, 'danger')}${found ? await results(visit, look, found) : problem === undefined ? nothingAsked : help(look.type)}</main>`
 }
 
-function results(look: SearchLook, found: Found): Html {
+async function results(visit: Visit, look: SearchLook, found: Found): Promise<Html> {
   const { total, incomplete = false, rows } = found.results
   const chosen = sorts[look.type]
   const order =
@@ -84,7 +85,7 @@ function results(look: SearchLook, found: Found): Html {
   const shown = Math.min(total, mostResults)
   return html`<div class="result-bar"><h2>${total} ${total === 1 ? one : many}</h2>${order}</div>
 ${(incomplete || total > mostResults) && html`<p class="muted">Only the first ${mostResults} can be shown: add words or qualifiers.</p>`}
-${resultList(found)}${pager('/search', { q: look.q, type: look.type, ...(look.sort && { sort: look.sort }) }, look.page, Math.ceil(shown / perPage))}`
+${await resultList(visit, found)}${pager('/search', { q: look.q, type: look.type, ...(look.sort && { sort: look.sort }) }, look.page, Math.ceil(shown / perPage))}`
 }
 
 const nothingAsked = html`${emptyState('search', 'What are you looking for?', 'Repositories, issues, pull requests and people by their words; commits and code of one repository.', buttonLink('Explore instead', '/explore', { icon: 'telescope' }))}`

@@ -52,8 +52,15 @@ function details({ commits = [], other_commits = 0, title, text, link }: Sentenc
     (type === 'CreateEvent'
       ? html`<p><bdi>${title}</bdi></p>`
       : html`<p class="activity-title"><a href="${link}"><bdi>${title}</bdi></a></p>`)
-  return html`<div class="activity-details">${named}${text && html`<p class="activity-excerpt" dir="auto">${text}</p>`}</div>`
+  return html`<div class="activity-details">${named}${text && html`<p class="activity-excerpt" dir="auto">${withoutMarkup(text)}</p>`}</div>`
 }
+
+/** The words of the start of a Markdown text. */
+const withoutMarkup = (text: string) =>
+  text
+    .replaceAll(/!?\[([^\]]*)\]\([^)\s]*\)/g, '$1')
+    .replaceAll(/\*\*|__|~~|`+/g, '')
+    .replaceAll(/^\s*(?:#{1,6}|>+|[-*+])\s+/gm, '')
 
 /** The icon of an event, and its colour. */
 function badgeOf({ event, review }: EventRecord): [name: string, tone: string] {
