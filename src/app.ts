@@ -33,6 +33,7 @@ import { api as keys } from '#hosting/keys/api.ts'
 import { pages as deployKeyPages } from '#hosting/keys/deploy-key-pages.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
+import { pages as labelPages } from '#hosting/labels/pages.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
@@ -40,6 +41,7 @@ import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
+import { pages as milestonePages } from '#hosting/milestones/pages.ts'
 import { api as organizationInvitations } from '#hosting/organization-invitations/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pages as organizationPages } from '#hosting/organizations/pages.ts'
@@ -243,6 +245,8 @@ const pageRoutes: PageRoute[] = [
   ...leaving(oauthPages),
   ...inboxPages,
   ...issuePages,
+  ...labelPages,
+  ...milestonePages,
   ...pullPages,
   ...reviewPages,
   ...comparisonPages,

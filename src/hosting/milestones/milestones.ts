@@ -46,6 +46,12 @@ export function listMilestones(
   return listed(db, { columns, source, order: orders[`${sort} ${direction}`] ?? sql`m.number` }, slice)
 }
 
+export async function countMilestones(db: Queryable, repo: Repository): Promise<{ open: number; closed: number }> {
+  return db.load(sql`
+    select count(*) filter (where state = 'open')::int as open, count(*) filter (where state = 'closed')::int as closed
+    from milestones where repo_id = ${repo.id}`)
+}
+
 /** Milestones by id, without a check of access: the caller has checked it. */
 export function loadMilestones(db: Queryable, ids: number[]): Promise<Milestone[]> {
   return db.rows(sql`select ${columns} from milestones m where m.id = any(${ids})`)

@@ -30,7 +30,7 @@ test('a pull request is shown, commented on, closed and reopened on its page', i
   assert.match((await nobody.get(`${path}/commits`)).text, /Add notes/)
   assert.match((await nobody.get(`${path}/files`)).text, /notes\.txt<\/code> .*>added<.*class="code">A note\.</s)
   const titles = async (list: string) =>
-    [...(await nobody.get(list)).text.matchAll(/class="title" href="([^"]*)"/g)].map(([, to]) => to)
+    [...(await nobody.get(list)).text.matchAll(/class="issue-title" href="([^"]*)"/g)].map(([, to]) => to)
   assert.deepEqual(await titles('/ada/engine/pulls'), [path])
   assert.deepEqual(await titles('/ada/engine/issues'), ['/ada/engine/issues/2'])
 

@@ -9,7 +9,7 @@ interface IssueLabel {
 
 /** A label of an issue, as a link if it has an address. The colour is an SVG attribute, because our content security policy forbids `style`. */
 export function issueLabel({ name, color, description }: IssueLabel, href?: string): Html {
-  const inside = html`<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="#${color}"/></svg><span>${name}</span>`
+  const inside = html`<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4.5" fill="#${color}" stroke="currentColor" stroke-opacity="0.3"/></svg><span>${name}</span>`
   return href === undefined
     ? html`<span class="label" title="${description}">${inside}</span>`
     : html`<a class="label" href="${href}" title="${description}">${inside}</a>`

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import { icon } from './icon.ts'
 
 export type MenuItem =
-  /** `replace`: the page is replaced in place, and keeps its scroll position. */
+  /** `icon`: an empty name leaves its space free. `replace`: the page is replaced in place, and keeps its scroll position. */
   | { text: string | Html; href: string; icon?: string; current?: boolean; replace?: boolean }
   /** A form or other markup. */
   | { markup: Html }
@@ -30,5 +30,5 @@ export function askMenu(summary: Html, question: string | Html, answer: Html, op
 function row(item: MenuItem): Html {
   if (item === 'divider') return html`<li class="divider" role="separator"></li>`
   if ('markup' in item) return html`<li>${item.markup}</li>`
-  return html`<li><a href="${item.href}"${item.current && html` aria-current="true"`}${item.replace && html` data-turbo-action="replace"`}>${item.icon && icon(item.icon)}<span>${item.text}</span></a></li>`
+  return html`<li><a href="${item.href}"${item.current && html` aria-current="true"`}${item.replace && html` data-turbo-action="replace"`}>${item.icon ? icon(item.icon) : item.icon === '' && html`<span class="no-icon"></span>`}<span>${item.text}</span></a></li>`
 }

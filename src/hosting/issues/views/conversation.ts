@@ -70,7 +70,7 @@ type Marked = Pick<Issue, 'state' | 'state_reason' | 'locked' | 'draft' | 'merge
 /** Issues are no drafts; for pull requests, `draft` is true or false. */
 const kindOf = ({ draft }: Marked) => (draft === null ? 'issue' : 'pull')
 
-function stateOf({ state, state_reason, draft, merged_at }: Marked): SubjectState {
+export function subjectState({ state, state_reason, draft, merged_at }: Omit<Marked, 'locked'>): SubjectState {
   if (merged_at) return 'merged'
   if (state === 'closed') return state_reason === 'not_planned' || state_reason === 'duplicate' ? 'not_planned' : 'closed'
   return draft ? 'draft' : 'open'
@@ -82,11 +82,11 @@ const reasons = { not_planned: 'Closed as not planned', duplicate: 'Closed as a 
 export function stateMark(marked: Marked): Html {
   const { state, state_reason, locked } = marked
   const reason = state === 'closed' && (state_reason === 'not_planned' || state_reason === 'duplicate') && reasons[state_reason]
-  return html`${stateLabel(stateOf(marked), kindOf(marked), reason || undefined)}${locked && html` ${badge('Locked', 'attention')}`}`
+  return html`${stateLabel(subjectState(marked), kindOf(marked), reason || undefined)}${locked && html` ${badge('Locked', 'attention')}`}`
 }
 
 /** The state as an icon, for lists. */
-export const stateSign = (marked: Marked) => stateIcon(stateOf(marked), kindOf(marked))
+export const stateSign = (marked: Marked) => stateIcon(subjectState(marked), kindOf(marked))
 
 export const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
 

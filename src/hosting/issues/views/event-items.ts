@@ -143,7 +143,7 @@ function single(event: IssueEvent, { path, is_pull }: EventPlace): Described {
     case 'locked':
       return [
         'lock',
-        html`locked this${lock_reason && html` as <strong>${lock_reason}</strong>`}, so that only collaborators can comment`,
+        html`locked this${lock_reason && html` as <strong>${lock_reason}</strong>`} and limited it to collaborators`,
       ]
     case 'unlocked':
       return ['unlock', html`unlocked this`]

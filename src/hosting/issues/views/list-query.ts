@@ -50,4 +50,10 @@ export const stateIn = (q: string): 'open' | 'closed' | undefined => {
 export const queryFor = (only: ListKind, values: Record<string, string>) =>
   addressQuery(Object.entries(values).reduce((q, [name, value]) => withValue(q, name, value), defaultQuery(only)))
 
+/** The query for one repository only; what it says about repositories is left out. */
+export function withinRepository(q: string, { owner_login, name }: { owner_login: string; name: string }): string {
+  const others = partsOf(q).filter((part) => !/^-?(?:repo|user|org):/i.test(part))
+  return [...others, `repo:${owner_login}/${name}`].join(' ')
+}
+
 export const addressQuery = (q: string) => new URLSearchParams({ q }).toString()

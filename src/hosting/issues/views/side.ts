@@ -1,8 +1,5 @@
-import { listAssignable } from '#hosting/issues/assignees.ts'
 import { listParticipants } from '#hosting/issues/participants.ts'
 import { mayPush, mayTriage } from '#hosting/issues/rights.ts'
-import { listLabels } from '#hosting/labels/labels.ts'
-import { listMilestones } from '#hosting/milestones/milestones.ts'
 import { progressBar } from '#hosting/milestones/views/progress.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { avatar, person } from '#web/components/avatar.ts'
@@ -14,10 +11,7 @@ import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
 import { addressOf, type Conversation, count } from './conversation.ts'
 import { queryFor } from './list-query.ts'
-import { picker } from './picker.ts'
-
-/** How many labels, people and milestones a menu lists. Others can be named. */
-const most = 100
+import { listChoices, picker } from './picker.ts'
 
 /** Labels, assignees and milestone with menus to change them, the participants, the subscription, and the lock. */
 export async function conversationSide(visit: Visit, conversation: Conversation): Promise<Html> {
@@ -49,47 +43,26 @@ const section = (title: string, body: Html, tool?: Html) =>
 async function pickers(visit: Visit, conversation: Conversation) {
   const { repo, issue } = conversation
   const path = addressOf(conversation)
-  const slice = { limit: most, offset: 0 }
-  const [labels, people, milestones] = await Promise.all([
-    listLabels(visit.db, repo, slice),
-    listAssignable(visit.db, repo, slice),
-    listMilestones(visit.db, repo, { state: 'open', sort: 'due_on', direction: 'asc' }, slice),
-  ])
-  const named = <R extends { id: number }>(own: R[], all: R[]) => [
-    ...own,
-    ...all.filter(({ id }) => !own.some((one) => one.id === id)),
-  ]
-  const milestone = issue.milestone ? [issue.milestone] : []
+  const { labels, people, milestones } = await listChoices(visit.db, repo, issue)
   return {
     labels: picker(visit, `${path}/labels`, {
       title: 'Labels',
       name: 'label',
-      choices: named(issue.labels, labels.rows).map((label) => ({ value: label.name, shown: issueLabel(label) })),
+      ...labels,
       chosen: issue.labels.map(({ name }) => name),
-      more: labels.total > most,
       footer: html`<a href="${pathOf(repo)}/labels">Edit labels</a>`,
     }),
     assignees: picker(visit, `${path}/assignees`, {
       title: 'Assignees',
       name: 'assignee',
-      choices: named(issue.assignees, people.rows).map((one) => ({
-        value: one.login,
-        shown: html`${avatar(one, 20)} <span>${one.login}</span>`,
-      })),
+      ...people,
       chosen: issue.assignees.map(({ login }) => login),
-      more: people.total > most,
     }),
     milestone: picker(visit, `${path}/milestone`, {
       title: 'Milestone',
       name: 'milestone',
       single: true,
-      choices: [
-        { value: '', shown: html`No milestone` },
-        ...named(milestone, milestones.rows).map(({ number, title }) => ({
-          value: String(number),
-          shown: html`${icon('milestone')} <span>${title}</span>`,
-        })),
-      ],
+      ...milestones,
       chosen: [String(issue.milestone?.number ?? '')],
       footer: html`<a href="${pathOf(repo)}/milestones">Edit milestones</a>`,
     }),

@@ -1,4 +1,4 @@
-import { subjectState } from '#hosting/issues/views/issue-row.ts'
+import { subjectState } from '#hosting/issues/views/conversation.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { FoundIssue } from '#hosting/search/issues.ts'
 import { nameOf, type Overview } from '#parts/home/overview.ts'
