@@ -128,6 +128,7 @@ import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
 import { assets as paletteAssets, pages as palettePages } from '#parts/palette/pages.ts'
+import { assets as profileAssets } from '#parts/profiles/views/profile-page.ts'
 import { api as starring } from '#parts/starring/api.ts'
 import { pages as ownStarPages } from '#parts/starring/own/pages.ts'
 import { pages as starringPages } from '#parts/starring/pages.ts'
@@ -290,6 +291,7 @@ const assetFolders = [
   documentationAssets,
   timelineAssets,
   creationAssets,
+  profileAssets,
   pullAssets,
   homeAssets,
   searchAssets,

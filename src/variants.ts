@@ -62,8 +62,11 @@ export const versioned: Variant = {
   imports_close_at: new Date('2024-04-12T00:00:00Z'),
 }
 
-/** The event log is kept as long as one of the variants shows it. */
-export const daysKept = Math.max(selfHosted.events.days, versioned.events.days)
+/** 53 weeks: the calendar of a profile. */
+export const daysOfContributions = 371
+
+/** The event log is kept as long as one of the variants or a profile shows it. */
+export const daysKept = Math.max(selfHosted.events.days, versioned.events.days, daysOfContributions)
 
 /** The limit that `BELFRY_RATE_LIMIT=on` sets for a variant without one. */
 export const standardRateLimit = { anonymous: 60, user: 5000 }

@@ -37,7 +37,7 @@ test('an account that was there before its login was reserved keeps it', async (
   const { db } = forge.belfry
   await db.query(sql`update accounts set login = 'assets' where login = 'ada'`)
   for (const nobody of [forge.nobody, forge.nobodyVersioned]) assert.equal((await nobody.read('/users/assets')).login, 'assets')
-  assert.match((await new Guest(forge).get('/assets')).text, /Public activity/)
+  assert.match((await new Guest(forge).get('/assets')).text, /aria-label="Profile"/)
   assert.equal((await new Guest(forge).signIn('assets', "ada's password")).status, 303)
   assert.deepEqual(await listReservedLogins(db), ['assets'])
 })

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Failure, failureOf, handleError } from '#http/errors.ts'
-import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
+import { organizationPage } from '#parts/profiles/views/organization-page.ts'
+import { profilePage } from '#parts/profiles/views/profile-page.ts'
 import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Variant } from '#variants.ts'
-import { type Site, servePage, show } from '#web/page.ts'
+import { type Outcome, type Site, servePage, show, type Visit } from '#web/page.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
-import { type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
+import { type Feed, type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
 import { sendAtom } from './send-atom.ts'
-import { activityPage } from './views/activity.ts'
+import { timelinePage } from './views/activity.ts'
 
 /** Serves feeds as Atom documents, and public ones also as HTML pages. */
 export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
@@ -40,6 +41,13 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     const token = mark < 0 ? null : new URLSearchParams(request.url.slice(mark)).get('token')
     const feed = await findFeed(belfry, variant, address, token)
     if (!feed) return reply.callNotFound()
+    if (!atom)
+      return servePage(
+        site,
+        show(feed.path, (visit) => pageOf(visit, feed)),
+        request,
+        reply.header('Vary', 'Accept'),
+      )
     const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, async () => {
       const { document, topics } = await readFeed(db, feed, belfry.addresses.web)
       const text = atomOf(document, belfry.addresses.web)
@@ -47,9 +55,7 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
       return { value: { ...document, text }, topics, bytes: 4 * text.length }
     })
     const shared = { is_public: feed.token === null, until: feed.view.until }
-    if (atom) return sendAtom(request, reply, shared, document, db.now)
-    const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))
-    return servePage(site, page, request, reply.header('Vary', 'Accept'))
+    return sendAtom(request, reply, shared, document, db.now)
   }
 
   /** An empty feed whose title is the error, because feed readers show the title. */
@@ -61,6 +67,12 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
       .type('application/atom+xml; charset=utf-8')
       .send(atomOf(empty, belfry.addresses.web))
   }
+}
+
+/** Public feeds are also pages: the profile of an account, or the timeline of everyone. */
+function pageOf(visit: Visit, { account, path, view }: Feed): Promise<Outcome> {
+  if (!account) return timelinePage(visit, path, view.until)
+  return account.type === 'Organization' ? organizationPage(visit, account) : profilePage(visit, account)
 }
 
 /** Whether the Accept header names Atom, and does not prefer HTML. */

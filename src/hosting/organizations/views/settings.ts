@@ -12,7 +12,7 @@ import { loadVisited, organizationHeader } from './organization-header.ts'
 const fields = [
   ['name', 'Display name'],
   ['bio', 'Description'],
-  ['email', 'Public e-mail address'],
+  ['email', 'E-mail address'],
   ['blog', 'Home page'],
   ['location', 'Location'],
 ] as const

@@ -38,7 +38,7 @@ function row(visit: Visit, { org, team, path, managed }: VisitedTeam, member: Te
   const change = form(
     visit,
     `${path}/members`,
-    html`${hidden}<input type="hidden" name="role" value="${other}">${button(`Make ${other}`, { size: 'small', label: `Make ${member.login} a ${other}` })}`,
+    html`${hidden}<input type="hidden" name="role" value="${other}">${button(`Make ${other}`, { size: 'small', label: `Make ${other}: ${member.login}` })}`,
     { class: 'inline' },
   )
   const verb = mine ? 'Leave' : 'Remove'

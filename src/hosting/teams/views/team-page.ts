@@ -44,8 +44,8 @@ export function teamPage(
   return {
     title: `${org.login}/${team.slug}`,
     status,
-    body: html`<main class="organization"><div class="title-bar"><h1>${name}</h1>${privacy === 'secret' && badge('Secret')}</div>
-<p class="team-facts"><code>@${org.login}/${team.slug}</code>${description && html` <span>${description}</span>`}</p>${banner(visit.flash.done)}${links}${body}</main>`,
+    body: html`<main class="organization"><h1>${name}</h1>
+<p class="team-facts"><code>@${org.login}/${team.slug}</code> ${privacy === 'secret' && badge('Secret')}${description && html` <span>${description}</span>`}</p>${banner(visit.flash.done)}${links}${body}</main>`,
     above: organizationHeader(org, 'teams'),
   }
 }

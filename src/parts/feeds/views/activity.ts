@@ -1,37 +1,23 @@
-import type { Account } from '#identity/accounts.ts'
-import type { Entry } from '#parts/feeds/entries.ts'
-import type { Feed } from '#parts/feeds/feeds.ts'
-import { moment } from '#web/components/time.ts'
-import { type Html, html } from '#web/html.ts'
-import type { Outcome } from '#web/page.ts'
+import { pageIn } from '#hosting/repositories/views/repository-page.ts'
+import { eventsPerPage, loadActivity } from '#parts/timelines/activity.ts'
+import { timelines } from '#parts/timelines/timelines.ts'
+import { activityList } from '#parts/timelines/views/activity-list.ts'
+import { buttonLink } from '#web/components/button.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { pager } from '#web/components/pager.ts'
+import { html } from '#web/html.ts'
+import type { Outcome, Visit } from '#web/page.ts'
 
-export function activityPage({ account, path }: Feed, entries: Entry[], settings: Html | undefined): Outcome {
-  const heading = account
-    ? html`<h1 class="who"><img src="/avatars/${account.id}" alt="" width="48" height="48"> ${account.name || account.login}</h1>${profile(account)}${settings}`
-    : html`<h1>What happens in public</h1>`
-  const list = entries.length
-    ? html`<ol class="activity">${entries.map(showEntry)}</ol>`
-    : html`<p class="muted">Nothing lately.</p>`
-  const body = html`<main>${heading}${account && html`<h2>Public activity</h2>`}${list}<p><a href="${path}.atom">As a feed</a></p></main>`
-  return { title: account ? account.login : 'Timeline', body, feed: `${path}.atom` }
+/** Public events of the whole server, the same for everyone. `until` delays them as in the API. */
+export async function timelinePage(visit: Visit, path: string, until: Date | null): Promise<Outcome> {
+  const page = pageIn(visit.query)
+  const slice = { limit: eventsPerPage, offset: (page - 1) * eventsPerPage, until }
+  const { events, total } = await loadActivity(visit.db, timelines.everyone(), null, slice)
+  const list = events.length
+    ? activityList(events)
+    : emptyState('pulse', 'Nothing lately', 'What happens in public repositories is shown here after a few minutes.')
+  const feed = `${path}.atom`
+  const body = html`<main class="public-timeline"><div class="title-bar"><h1>What happens in public</h1>${buttonLink('Feed', feed, { icon: 'rss' })}</div>
+${list}${pager(path, {}, page, Math.ceil(total / eventsPerPage))}</main>`
+  return { title: 'Timeline', body, feed }
 }
-
-function profile({ login, type, bio, company, location, blog, created_at }: Account): Html {
-  const facts = [
-    html`<strong>${login}</strong>`,
-    type === 'Organization' && 'an organization',
-    company,
-    location,
-    blog && site(blog),
-  ]
-  const shown = facts.filter((fact) => fact).map((fact, index) => html`${index > 0 && ' · '}${fact}`)
-  return html`${bio && html`<p>${bio}</p>`}<p class="muted">${shown} · since ${created_at.toISOString().slice(0, 10)}</p>`
-}
-
-/** Only http and https URLs become links: others could run a script here. */
-function site(blog: string): Html {
-  return /^https?:\/\//i.test(blog) ? html`<a href="${blog}" rel="nofollow noreferrer">${blog}</a>` : html`${blog}`
-}
-
-const showEntry = ({ actor, content, created_at }: Entry) =>
-  html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${content}<p class="muted">${moment(created_at)}</p></div></li>`

@@ -10,7 +10,7 @@ import type { Queryable, Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { tabs } from '#web/components/tabs.ts'
 import { type Html, html } from '#web/html.ts'
-import type { Above, Outcome, SignedIn, Visit } from '#web/page.ts'
+import type { Above, Outcome, SignedIn } from '#web/page.ts'
 
 export interface TargetVisit {
   target: HookTarget
@@ -52,13 +52,6 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
 }
 
 const organizationHooks = ({ login }: Pick<Organization, 'login'>) => `/organizations/${login}/settings/hooks`
-
-/** A link on the page of an organization, for its owners. */
-export async function ownerLink({ db, visitor }: Visit, account: Account | null): Promise<Html | undefined> {
-  if (!visitor || account?.type !== 'Organization') return undefined
-  const org = await loadOrganization(db, visitor.id, account.login)
-  return org.role === 'admin' ? html`<p><a href="${organizationHooks(org)}">Webhooks of this organization</a></p>` : undefined
-}
 
 export interface HookVisit extends TargetVisit {
   hook: Hook
