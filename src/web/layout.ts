@@ -119,6 +119,7 @@ ${menu(
     { text: 'Your repositories', href: `/${login}?tab=repositories`, icon: 'repo' },
     { text: 'Your issues', href: '/issues', icon: 'issue-opened' },
     { text: 'Your pull requests', href: '/pulls', icon: 'git-pull-request' },
+    { text: 'Your organizations', href: '/settings/organizations', icon: 'organization' },
     { text: 'Your stars', href: '/stars', icon: 'star' },
     { text: 'Watching', href: '/watching', icon: 'eye' },
     'divider',

@@ -10,6 +10,7 @@ const menu: [heading: string, pages: Page[]][] = [
     [
       ['/settings/profile', 'Profile', 'person'],
       ['/settings/appearance', 'Appearance', 'paintbrush'],
+      ['/settings/organizations', 'Organizations', 'organization'],
     ],
   ],
   [

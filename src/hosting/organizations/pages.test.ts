@@ -120,3 +120,29 @@ test('owners change the profile and the name', async () => {
   assert.match((await owner.postAndFollow('/organizations/acme/settings/rename', { login: 'anvil' })).text, /called anvil now/)
   assert.deepEqual(errorsOf(forge), [])
 })
+
+test('an invited user joins or declines', async () => {
+  await using forge = await open()
+  const { owner, outsider, ada } = forge
+  const path = '/orgs/acme/invitation'
+  assert.equal((await outsider.get(path)).status, 404)
+  assert.match(
+    (await owner.fillAndFollow('/orgs/acme/people', { login: 'eve', role: 'admin', how: 'invite' })).text,
+    /eve is invited/,
+  )
+  assert.match((await owner.get('/orgs/acme/people')).text, /aria-label="Cancel the invitation of eve"/)
+  assert.doesNotMatch((await outsider.get('/orgs/acme/people')).text, /Cancel the invitation/)
+  assert.match((await owner.post('/orgs/acme/people', { login: 'eve', how: 'invite' })).text, /There is an invitation already/)
+  assert.match((await outsider.get('/acme')).text, /You are invited to join acme/)
+  assert.match((await outsider.get('/settings/organizations')).text, /Answer the invitation to acme/)
+  assert.match((await outsider.fillAndFollow(path, { answer: 'decline' })).text, /You declined/)
+  assert.equal((await outsider.post(path, { answer: 'accept' })).status, 404)
+  await owner.fill('/orgs/acme/people', { login: 'eve', how: 'invite' })
+  assert.match((await outsider.fillAndFollow(path, { answer: 'accept' })).text, /You are a member of acme now/)
+  assert.equal((await ada.read('/orgs/acme/memberships/eve')).role, 'member')
+  assert.equal((await outsider.get(path)).location, '/acme')
+  assert.match((await outsider.get('/settings/organizations')).text, /Leave acme/)
+  for (const id of ['1', 'x', '']) assert.equal((await owner.post('/orgs/acme/people/cancel', { id })).status, 404)
+  assert.equal((await outsider.fill('/orgs/acme/people', { id: '1' }, '/orgs/acme/people/cancel')).status, 403)
+  assert.deepEqual(errorsOf(forge), [])
+})

@@ -4,7 +4,9 @@ import { button } from '#web/components/button.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
+import { answerInvitation, cancel, invitationPage } from './views/invitations.ts'
 import { loadVisited, organizationHeader } from './views/organization-header.ts'
+import { ownOrganizations } from './views/own-organizations.ts'
 import { addMember, changeVisibility, peoplePage, removeMember } from './views/people.ts'
 import { rename, saveSettings, settingsPage } from './views/settings.ts'
 
@@ -16,7 +18,11 @@ export const pages: PageRoute[] = [
   show('/orgs/:org/people', (visit) => peoplePage(visit)),
   submitOwn('/orgs/:org/people', addMember),
   submitOwn('/orgs/:org/people/remove', removeMember),
+  submitOwn('/orgs/:org/people/cancel', cancel),
   submitOwn('/orgs/:org/people/visibility', changeVisibility),
+  showOwn('/orgs/:org/invitation', invitationPage),
+  submitOwn('/orgs/:org/invitation', answerInvitation),
+  showOwn('/settings/organizations', ownOrganizations),
   showOwn('/organizations/:org/settings/profile', (visit) => settingsPage(visit)),
   submitOwn('/organizations/:org/settings/profile', saveSettings),
   submitOwn('/organizations/:org/settings/rename', rename),

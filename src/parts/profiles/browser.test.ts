@@ -20,7 +20,7 @@ test('a newcomer creates an organization, a team and a repository, and follows s
   await page.getByText('acme is created').waitFor()
   await page.getByText('Add a member').click()
   await page.getByLabel('Login').fill('ada')
-  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('button', { name: 'Add without asking' }).click()
   await page.getByText('ada is a member of acme now').waitFor()
   await inspect('organization-people')
 

@@ -52,10 +52,10 @@ test('the pages are 404 for users without admin access, and ask signed-out visit
   for (const id of ['1', 'x', '9'.repeat(15), '9'.repeat(30)])
     assert.equal((await ada.get(`${own}/deliveries/${id}`)).status, 404)
   assert.equal((await ada.post(`${organization}/${hooks[1]?.id}/tests`, {})).status, 404)
-  const repositoryPage = await ada.get('/ada/engine')
+  const repositoryPage = await ada.get('/ada/engine/settings')
   assert.match(repositoryPage.text, /href="\/ada\/engine\/settings\/hooks"/)
   assert.equal((await ben.get('/ada/engine')).text.includes('settings/hooks'), false)
-  assert.match((await ada.get('/acme')).text, /href="\/organizations\/acme\/settings\/hooks"/)
+  assert.match((await ada.get('/organizations/acme/settings/profile')).text, /href="\/organizations\/acme\/settings\/hooks"/)
   assert.equal((await ben.get('/acme')).text.includes('settings/hooks'), false)
 })
 

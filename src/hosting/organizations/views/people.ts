@@ -1,3 +1,4 @@
+import { invite } from '#hosting/organization-invitations/invitations.ts'
 import {
   checkMember,
   checkOwner,
@@ -23,6 +24,7 @@ import { banner } from '#web/components/toast.ts'
 import { alert, attempt, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, type Visit } from '#web/page.ts'
+import { pendingInvitations } from './invitations.ts'
 import { loadVisited, organizationHeader } from './organization-header.ts'
 
 const perPage = 50
@@ -44,7 +46,7 @@ export async function peoplePage(visit: Visit, problem?: Problem): Promise<Outco
       )
   const body = html`<main class="organization"><h1 class="unseen">People of ${org.login}</h1>${banner(visit.flash.done)}
 <div class="filter-bar"><form method="get" action="${path}" role="search"><input type="search" name="q" value="${find}" placeholder="Find a member" aria-label="Find a member" maxlength="100"></form></div>
-${org.role === 'admin' && addForm(visit, org, problem)}${list}${pager(path, { ...(find && { q: find }) }, page, Math.ceil(total / perPage))}</main>`
+${org.role === 'admin' && html`${addForm(visit, org, problem)}${await pendingInvitations(visit, org)}`}${list}${pager(path, { ...(find && { q: find }) }, page, Math.ceil(total / perPage))}</main>`
   return {
     title: `People · ${org.login}`,
     body,
@@ -67,8 +69,8 @@ function addForm(visit: Visit, org: Organization, problem?: Problem): Html {
     ['member', 'Member'],
     ['admin', 'Owner'],
   ]
-  const fields = html`<div class="in-line"><div>${field({ label: 'Login', name: 'login', value: visit.form.get('login'), required: true, longest: 39 })}</div><div>${select('Role', 'role', roles, chosen)}</div>${button('Add', { kind: 'primary' })}</div>
-<p class="hint muted">They become a member at once, and see it in their organizations.</p>`
+  const fields = html`<div class="in-line"><div>${field({ label: 'Login', name: 'login', value: visit.form.get('login'), required: true, longest: 39 })}</div><div>${select('Role', 'role', roles, chosen)}</div>${button('Invite', { kind: 'primary', name: 'how', value: 'invite' })}${button('Add without asking', { name: 'how', value: 'add' })}</div>
+<p class="hint muted">Who is invited finds the invitation on the page of ${org.login} and in their settings, and answers within seven days.</p>`
   return html`<details class="add"${problem && html` open`}><summary class="button">${icon('person-add')} Add a member</summary><div class="card">${alert(problem)}${form(visit, pathOf(org), fields)}</div></details>`
 }
 
@@ -110,7 +112,7 @@ function actions(visit: Visit, org: Organization, member: Member): Html | undefi
 ${askMenu(html`<span class="button small danger">${mine ? 'Leave' : 'Remove'}</span>`, question, answer, { label: `${mine ? 'Leave' : 'Remove'} ${member.login}` })}`
 }
 
-/** Adds a member, or changes the role of one. */
+/** Invites a user, adds them at once, or changes the role of a member. */
 export async function addMember(visit: SignedIn): Promise<Outcome> {
   const org = await loadVisited(visit)
   checkOwner(org)
@@ -118,6 +120,10 @@ export async function addMember(visit: SignedIn): Promise<Outcome> {
     async () => {
       const user = await loadNamed(visit)
       const role = visit.form.get('role') === 'admin' ? 'admin' : 'member'
+      if (visit.form.get('how') === 'invite') {
+        await visit.db.transaction((db) => invite(db, visit.visitor, org, { invitee_id: user.id, role, team_ids: [] }))
+        return { to: pathOf(org), flash: { done: `${user.login} is invited.` } }
+      }
       await visit.db.transaction((db) => setMembership(db, visit.visitor, org, user, role))
       const done = `${user.login} is ${role === 'admin' ? 'an owner' : 'a member'} of ${org.login} now.`
       return { to: pathOf(org), flash: { done } }

@@ -38,6 +38,7 @@ export function settingsFrame(org: Organization, title: string, body: Html): Htm
     ['gear', 'General', pathOf(org)],
     ['person', 'People', `/orgs/${org.login}/people`],
     ['people', 'Teams', `/orgs/${org.login}/teams`],
+    ['apps', 'Apps', `/organizations/${org.login}/settings/apps`],
     ['webhook', 'Webhooks', `/organizations/${org.login}/settings/hooks`],
   ].map(
     ([name = '', text, href]) =>

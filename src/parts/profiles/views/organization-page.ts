@@ -1,4 +1,5 @@
 import { listMembers, loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
+import { invitedBanner } from '#hosting/organizations/views/invitations.ts'
 import { organizationHeader } from '#hosting/organizations/views/organization-header.ts'
 import { listOwned, listOwnedLanguages } from '#hosting/repositories/owned.ts'
 import { repositoryCards } from '#hosting/repositories/views/owned-repositories.ts'
@@ -36,7 +37,7 @@ export async function organizationPage(visit: Visit, account: Account): Promise<
     ? activityList(activity.events)
     : emptyState('pulse', 'Nothing lately', `What happens in repositories of ${org.login} that you can see is shown here.`)
   const cards = popular.rows.length ? repositoryCards(popular.rows) : noRepositories(org)
-  const body = html`<main class="organization organization-overview">${banner(visit.flash.done)}<div class="with-side"><div><section><h2>Popular repositories</h2>${cards}</section>
+  const body = html`<main class="organization organization-overview">${banner(visit.flash.done)}${await invitedBanner(visit, org)}<div class="with-side"><div><section><h2>Popular repositories</h2>${cards}</section>
 <section><h2>Activity</h2>${list}${pager(`/${org.login}`, {}, page, Math.ceil(activity.total / eventsPerPage))}</section></div>
 <aside aria-label="About"><section><h2><a href="/orgs/${org.login}/people">People</a></h2>${faces(members.rows, members.total)}</section>
 ${languages.length > 0 && html`<section><h2>Languages</h2><p class="facts-line">${languages.slice(0, mostLanguages).map((name) => html`<a href="/orgs/${org.login}/repositories?${new URLSearchParams({ language: name }).toString()}">${languageDot(name)}</a>`)}</p></section>`}</aside></div></main>`

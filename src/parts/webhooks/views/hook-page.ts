@@ -1,4 +1,5 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
+import { organizationHeader } from '#hosting/organizations/views/organization-header.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -36,9 +37,7 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
   if (login !== undefined) {
     const org = await loadOrganization(db, visitor.id, login)
     const path = organizationHooks(org)
-    const above = () =>
-      html`<div class="repository-header"><nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${path}" aria-current="page">Webhooks</a></nav></div>`
-    return { target: targetOf({ org }), repo: null, path, name: org.login, above }
+    return { target: targetOf({ org }), repo: null, path, name: org.login, above: organizationHeader(org, 'settings') }
   }
   const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
   const path = `${pathOf(repo)}/settings/hooks`
