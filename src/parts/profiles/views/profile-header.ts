@@ -24,7 +24,7 @@ export async function profileHeader(visit: Visit, user: Account, { followers, fo
   const { login, name, bio } = user
   const action = mine ? buttonLink('Edit profile', '/settings/profile') : followButton(visit, user, followed, 'medium')
   return html`<aside class="profile-header" aria-label="Profile"><div class="profile-name">${avatar(user, 240)}<div><h1><bdi>${name || login}</bdi></h1>${name && html`<p class="login">${login}</p>`}</div></div>
-${bio && html`<p class="bio" dir="auto">${bio}</p>`}${action && html`<p class="profile-action">${action}</p>`}
+${bio && html`<p class="bio" dir="auto">${bio}</p>`}${action && html`<div class="profile-action">${action}</div>`}
 <p class="follows">${icon('people')} <a href="/${login}?tab=followers"><strong>${shortCount(followers)}</strong> ${followers === 1 ? 'follower' : 'followers'}</a> · <a href="/${login}?tab=following"><strong>${shortCount(following)}</strong> following</a></p>
 <ul class="plain profile-facts">${factsOf(user)}</ul>
 ${organizations.rows.length > 0 && html`<h2>Organizations</h2><p class="profile-organizations">${organizations.rows.map((org) => html`<a href="/${org.login}" title="${org.login}" aria-label="${org.login}">${avatar(org, 32)}</a>`)}</p>`}</aside>`
