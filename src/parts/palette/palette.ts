@@ -1,5 +1,5 @@
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
-import { subjectState } from '#hosting/issues/views/issue-row.ts'
+import { subjectState } from '#hosting/issues/views/conversation.ts'
 import { listRepositories, loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { hasAccessByName, visible } from '#hosting/repositories/visibility.ts'
