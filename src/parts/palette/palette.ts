@@ -3,6 +3,7 @@ import { subjectState } from '#hosting/issues/views/conversation.ts'
 import { listRepositories, loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { hasAccessByName, visible } from '#hosting/repositories/visibility.ts'
+import { searchIssues } from '#hosting/search/issues.ts'
 import { searchRepositories } from '#hosting/search/repositories.ts'
 import { searchUsers } from '#hosting/search/users.ts'
 import { Moved } from '#http/moved.ts'
@@ -51,17 +52,33 @@ export async function findDestinations(db: Database, { visitor, q, here }: Quest
   ]
   if (only_commands) return shown(commands)
   const text = q.replace(/^@/, '')
-  const [repositories, people] = await Promise.all([
-    q.startsWith('@') ? [] : findRepositories(db, viewer, q),
+  const person_only = q.startsWith('@')
+  const [repositories, people, issues] = await Promise.all([
+    person_only ? [] : findRepositories(db, viewer, q),
     words.length ? findPeople(db, text) : [],
+    person_only || q.length < 3 ? [] : findIssues(db, { ...viewer, login: visitor?.login ?? null }, q),
   ])
-  const search = { text: `Search for “${q}”`, icon: 'search', href: `/search?${new URLSearchParams({ q }).toString()}` }
   return shown([
     { title: 'Repositories', items: repositories },
     { title: 'People', items: people },
     ...commands,
-    { title: 'Search', items: q ? [search] : [] },
+    { title: 'Issues and pull requests', items: issues },
+    { title: 'Search', items: q ? searches(q, repo) : [] },
   ])
+}
+
+/** Pages of results, for what is not listed. */
+function searches(q: string, here: Repository | undefined): Destination[] {
+  const search = (text: string, query: Record<string, string>): Destination => ({
+    text,
+    icon: 'search',
+    href: `/search?${new URLSearchParams(query).toString()}`,
+  })
+  const within = here && `repo:${here.owner_login}/${here.name} ${q}`
+  return [
+    search(`Search for “${q}”`, { q }),
+    ...(within ? [search(`Search the code of ${here.name}`, { q: within, type: 'code' })] : []),
+  ]
 }
 
 const shown = (groups: Group[]) => groups.filter(({ items }) => items.length > 0)
@@ -140,6 +157,11 @@ async function findRepositories(db: Database, viewer: Viewer, q: string): Promis
     icon: repo.private ? 'lock' : repo.parent_id === null ? 'repo' : 'repo-forked',
     href: pathOf(repo),
   }))
+}
+
+async function findIssues(db: Database, viewer: Viewer & { login: string | null }, q: string): Promise<Destination[]> {
+  const rows = await found(() => searchIssues(db, viewer, wordsOf(q), best, { limit: 3, offset: 0 }))
+  return rows.map(({ issue, repo }) => issueDestination(issue, repo))
 }
 
 async function findPeople(db: Database, q: string): Promise<Destination[]> {

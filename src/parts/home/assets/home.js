@@ -30,7 +30,8 @@ onElement('#home-activity[data-stream]', (section, signal) => {
       fresh = page
       const side = page.querySelector('#home-side')
       const shown = document.querySelector('#home-side')
-      if (side && shown && !shown.contains(document.activeElement)) shown.replaceWith(side)
+      const finding = shown?.querySelector('.quick-find input')?.value
+      if (side && shown && !finding && !shown.contains(document.activeElement)) shown.replaceWith(side)
       if (count === 0) return
       const button = document.createElement('button')
       button.type = 'button'
