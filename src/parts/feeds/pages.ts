@@ -21,6 +21,9 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
   listener.get(`${feedPath(everyone)}.atom`, (request, reply) => serve(request, reply, everyone, true))
   for (const path of ['/:name', '/organizations/:org/:name']) {
     listener.get<{ Params: { name: string; org?: string } }>(path, (request, reply) => {
+      // The bot of an app has no profile. Lists link to it like to a user.
+      const [, slug] = /^([a-z\d-]{1,100})\[bot\]$/.exec(request.params.name) ?? []
+      if (slug && !request.params.org) return reply.redirect(`/apps/${slug}`, 303)
       const parsed = parseFeedAddress(request.params.name, request.params.org)
       return parsed ? serve(request, reply, parsed.address, parsed.atom) : reply.callNotFound()
     })

@@ -31,6 +31,7 @@ test('a profile shows who someone is', async () => {
   assert.equal(page.headers.get('vary'), 'Accept')
   await expect(200, await ada.patch('/user', { blog: 'javascript:alert(1)' }))
   assert.match((await guest.get('/ada')).text, /<span>javascript:alert\(1\)<\/span>/)
+  assert.equal((await guest.get('/helper%5Bbot%5D')).location, '/apps/helper')
   for (const query of ['tab=constructor', 'tab=%00', 'page=99', 'tab=stars&page=0', 'tab=repositories&page=9999999']) {
     assert.equal((await guest.get(`/ada?${query}`)).status, 200, query)
   }

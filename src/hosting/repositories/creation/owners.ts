@@ -1,7 +1,6 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Queryable } from '#platform/database.ts'
-import { invalid } from '#platform/errors.ts'
 
 const mostOrganizations = 100
 
@@ -9,11 +8,4 @@ const mostOrganizations = 100
 export async function listOwners(db: Queryable, user: Account): Promise<Account[]> {
   const { rows } = await listOrganizations(db, user, { limit: mostOrganizations, offset: 0 }, false)
   return [user, ...rows]
-}
-
-export function chooseOwner(owners: Account[], login: string): Account {
-  const found = owners.find((owner) => owner.login.toLowerCase() === login.toLowerCase())
-  if (found) return found
-  const message = 'choose an owner from the list: you may not create repositories elsewhere'
-  throw invalid({ resource: 'Repository', code: 'invalid', field: 'owner', message })
 }

@@ -98,3 +98,23 @@ test('a fork goes into an account that has none yet', async () => {
   assert.match((await page.get('/eve/engine/fork')).text, /There is no other account to fork into/)
   assert.deepEqual(errorsOf(forge), [])
 })
+
+test('a repository is made from a template', async () => {
+  await using forge = await open()
+  const { page, eve, ada } = forge
+  await eve.owns('mould', { is_template: true, private: true })
+  await eve.owns('shape', { is_template: true })
+  await eve.owns('engine')
+  for (const name of ['mould', 'engine', 'absent']) assert.equal((await page.get(`/eve/${name}/generate`)).status, 404, name)
+  assert.match((await page.get('/eve/shape')).text, /href="\/eve\/shape\/generate"/)
+  const made = await page.fill('/eve/shape/generate', { owner: 'acme', name: 'cast', visibility: 'private' })
+  assert.equal(made.location, '/acme/cast')
+  assert.partialDeepStrictEqual(await ada.read('/repos/acme/cast'), {
+    private: true,
+    template_repository: { full_name: 'eve/shape' },
+  })
+  const again = await page.post('/eve/shape/generate', { owner: 'acme', name: 'cast', description: 'Kept' })
+  assert.equal(again.status, 422)
+  assert.match(again.text, /value="Kept"/)
+  assert.deepEqual(errorsOf(forge), [])
+})

@@ -1,18 +1,21 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createOnDisk } from '#hosting/repositories/contents.ts'
+import { loadReceiver } from '#hosting/repositories/receiver.ts'
 import { pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkOpen } from '#parts/imports/availability.ts'
 import { selfHosted } from '#variants.ts'
 import { button } from '#web/components/button.ts'
-import { alert, attempt, type Problem, typed } from '#web/fields.ts'
+import { alert, attempt, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { checkNewName } from './name-check.ts'
-import { chooseOwner, listOwners } from './owners.ts'
+import { listOwners } from './owners.ts'
 import { fork, forkPage } from './views/fork.ts'
+import { generate, generatePage } from './views/generate.ts'
 import {
   descriptionField,
+  draftIn,
   newRepositoryForm,
   ownerAndName,
   type RepositoryDraft,
@@ -29,20 +32,9 @@ export const pages: PageRoute[] = [
   submitOwn('/new/import', createForImport),
   showOwn('/:owner/:repo/fork', (visit) => forkPage(visit)),
   submitOwn('/:owner/:repo/fork', fork),
+  showOwn('/:owner/:repo/generate', (visit) => generatePage(visit)),
+  submitOwn('/:owner/:repo/generate', generate),
 ]
-
-/** Links prefill the form: `/new?owner=acme&name=engine&visibility=private`. */
-function draftIn(given: URLSearchParams): RepositoryDraft {
-  return {
-    owner: typed(given, 'owner'),
-    name: typed(given, 'name').slice(0, 100),
-    description: typed(given, 'description').slice(0, 350),
-    private: given.get('visibility') === 'private',
-    readme: given.get('readme') === 'yes',
-    gitignore: typed(given, 'gitignore'),
-    license: typed(given, 'license'),
-  }
-}
 
 async function newPage(visit: SignedIn, draft: RepositoryDraft, problem?: Problem): Promise<Outcome> {
   const owners = await listOwners(visit.db, visit.visitor)
@@ -65,7 +57,7 @@ async function createFrom(
   { owner: login, name, description, readme, gitignore, license, ...draft }: RepositoryDraft,
 ) {
   const { db, belfry, visitor } = visit
-  const owner = chooseOwner(await listOwners(db, visitor), login)
+  const owner = await loadReceiver(db, visitor, login)
   const files = {
     auto_init: readme,
     ...(gitignore && { gitignore_template: gitignore }),
@@ -78,7 +70,7 @@ async function createFrom(
 /** For the script of the form. */
 async function nameCheck(visit: SignedIn): Promise<Outcome> {
   const { owner: login, name } = draftIn(visit.query)
-  const owner = chooseOwner(await listOwners(visit.db, visit.visitor), login)
+  const owner = await loadReceiver(visit.db, visit.visitor, login)
   const checked = await checkNewName(visit.db, owner, name)
   return { file: Readable.from([JSON.stringify(checked)]), headers: { 'Content-Type': 'application/json; charset=utf-8' } }
 }

@@ -106,7 +106,8 @@ function actions(visit: Visit, repo: Repository, { starred, watching }: HeaderFa
     button(starred ? 'Starred' : 'Star', { icon: starred ? 'star-fill' : 'star', size: 'small' }),
     { class: 'inline' },
   )
-  return html`<span class="button-group">${watch}${counted('watchers', subscribers_count, 'watchers')}</span>
+  const generate = repo.is_template && buttonLink('Use this template', `${path}/generate`, { kind: 'primary', size: 'small' })
+  return html`${generate}<span class="button-group">${watch}${counted('watchers', subscribers_count, 'watchers')}</span>
 <span class="button-group">${buttonLink('Fork', `${path}/fork`, { icon: 'repo-forked', size: 'small' })}${counted('forks', forks_count, 'forks')}</span>
 <span class="button-group">${star}${counted('stargazers', stargazers_count, 'stars')}</span>`
 }

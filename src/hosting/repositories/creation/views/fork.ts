@@ -1,5 +1,6 @@
-import { chooseOwner, listOwners } from '#hosting/repositories/creation/owners.ts'
+import { listOwners } from '#hosting/repositories/creation/owners.ts'
 import { forkRepository, listNetworkOf } from '#hosting/repositories/forks.ts'
+import { loadReceiver } from '#hosting/repositories/receiver.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
@@ -55,7 +56,7 @@ export async function fork(visit: SignedIn): Promise<Outcome> {
   const { db, visitor } = visit
   return attempt(
     async () => {
-      const owner = chooseOwner(await listOwners(db, visitor), typed(visit.form, 'owner'))
+      const owner = await loadReceiver(db, visitor, typed(visit.form, 'owner'))
       const name = typed(visit.form, 'name') || repo.name
       const default_branch_only = visit.form.get('default_branch_only') === 'yes'
       const made = await db.transaction((transaction) =>

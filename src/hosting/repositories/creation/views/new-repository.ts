@@ -3,7 +3,7 @@ import { licenses } from '#hosting/templates/licenses.ts'
 import type { Account } from '#identity/accounts.ts'
 import { button } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
-import { alert, choice, field, type Problem, select } from '#web/fields.ts'
+import { alert, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
 
@@ -17,6 +17,19 @@ export interface RepositoryDraft {
   /** Names of templates; empty for none. */
   gitignore: string
   license: string
+}
+
+/** Links prefill the form: `/new?owner=acme&name=engine&visibility=private`. */
+export function draftIn(given: URLSearchParams): RepositoryDraft {
+  return {
+    owner: typed(given, 'owner'),
+    name: typed(given, 'name').slice(0, 100),
+    description: typed(given, 'description').slice(0, 350),
+    private: given.get('visibility') === 'private',
+    readme: given.get('readme') === 'yes',
+    gitignore: typed(given, 'gitignore'),
+    license: typed(given, 'license'),
+  }
 }
 
 export function ownerAndName(owners: Account[], { owner, name }: Pick<RepositoryDraft, 'owner' | 'name'>): Html {
