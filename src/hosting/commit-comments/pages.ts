@@ -67,7 +67,7 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
   const checks = await summarizeChecks(visit.db, repo, [sha])
   const { comments, earlier } = await readComments(visit, repo, sha)
   const { lines, rest } = placeComments(comments, changes)
-  const files = diffView(visit, changes, {
+  const files = await diffView(visit, changes, {
     head: { repository: path, sha },
     base: parent === undefined ? undefined : { repository: path, sha: parent },
     comments: lines,

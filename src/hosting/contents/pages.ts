@@ -4,6 +4,7 @@ import { openBlob } from '#git/objects.ts'
 import { commitsPage } from '#hosting/commits/views/commits-page.ts'
 import { loadReadableRepository } from '#hosting/downloads/readers.ts'
 import { findObjects } from '#hosting/lfs/objects.ts'
+import { recentBranches } from '#hosting/pulls/views/recent-branches.ts'
 import { listRefNames } from '#hosting/refs/recorded-refs.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
@@ -64,7 +65,8 @@ async function repositoryPage(visit: Visit): Promise<Outcome> {
   if (named.endsWith('.git')) return { to: `/${encodeURIComponent(owner)}/${encodeURIComponent(named.slice(0, -4))}` }
   const repo = await loadVisibleRepository(visit)
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
-  const body = await overview(visit, repo, await contentsHint(visit, repo))
+  const hint = (await recentBranches(visit, repo)) ?? (await contentsHint(visit, repo))
+  const body = await overview(visit, repo, hint)
   return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
 }
 

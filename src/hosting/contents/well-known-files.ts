@@ -27,6 +27,13 @@ export function readLicense(storage: Storage, repo: Repository, ref: string): Pr
   return readFirst(storage, repo, ref, [''], licenseNames)
 }
 
+const pullTemplates = [/^pull_request_template(\.(md|markdown|txt))?$/i]
+
+/** The text that new pull requests begin with. */
+export function readPullTemplate(storage: Storage, repo: Repository, ref: string): Promise<FileContent> {
+  return readFirst(storage, repo, ref, places, pullTemplates)
+}
+
 /** Which license a file is. */
 export function licenseOf(content: FileContent): License {
   return detectLicense(content.kind === 'file' ? (content.bytes?.toString() ?? '') : '')

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
+import { commitHistory } from '#hosting/commits/views/history.ts'
 import type { Conversation, Typed } from '#hosting/issues/views/conversation.ts'
 import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
 import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { createRef, deleteRef } from '#hosting/refs/refs.ts'
-import { loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, numberIn, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { reviewEntries } from '#hosting/reviews/views/review-entries.ts'
 import { reviewerStates, reviewersSection } from '#hosting/reviews/views/reviewers.ts'
 import type { Shelf, TypedReview } from '#hosting/reviews/views/thread-box.ts'
@@ -22,7 +23,6 @@ import { updatePull } from './update.ts'
 import { updateBranch } from './update-branch.ts'
 import { branchesSection } from './views/branches.ts'
 import { checksPage } from './views/checks-page.ts'
-import { commitList } from './views/diff.ts'
 import { filesPage } from './views/files-page.ts'
 import { mayDeleteHead, mergeBox, methodsOf } from './views/merge-box.ts'
 import { findPullPage, issueOf, loadPullPage, type PullPage, pullConversation, pullPage } from './views/pull-page.ts'
@@ -44,7 +44,10 @@ export const pages: PageRoute[] = [
   show(`${place}/commits`, async (visit) => {
     const page = await loadPullPage(visit)
     const comparison = await comparePull(visit.belfry.storage, page.pull)
-    return pullPage(visit, page, 'Commits', commitList(comparison, pathOf(page.repo)))
+    const { commits, total_commits } = comparison
+    const more = total_commits - commits.length
+    const earlier = more > 0 && html`<p class="muted">${more} earlier commits are not shown.</p>`
+    return pullPage(visit, page, 'Commits', html`${earlier}${await commitHistory(visit.db, page.repo, commits)}`)
   }),
   show(`${place}/checks`, async (visit) => checksPage(visit, await loadPullPage(visit))),
   show(`${place}/files`, async (visit) => filesPage(visit, await loadPullPage(visit))),

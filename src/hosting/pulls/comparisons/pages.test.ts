@@ -63,3 +63,47 @@ test('an empty repository has nothing to compare', async () => {
   assert.equal(status, 200)
   assert.match(text, /There is nothing to compare yet/)
 })
+
+test('a comparison becomes a pull request with labels and reviewers', inject(async (forge) => {
+  const path = '/ada/engine/compare/main...topic'
+  const template = { message: 'Template', content: btoa('What changes?\n'), branch: 'main' }
+  await expect(201, await forge.ada.put(`${engine}/contents/.github/pull_request_template.md`, template))
+  await expect(201, await forge.ada.post(`${engine}/labels`, { name: 'bug "x"', color: 'ff0000' }))
+  const ada = await signedIn(forge, 'ada')
+  const filled = (await ada.get(`${path}?expand=1`)).text
+  assert.match(filled, /name="title" type="text" value="Add notes".*What changes\?.*name="reviewer" value="ben"/s)
+  assert.match((await ada.get(`${path}?expand=1&title=T%3Cb%3E&body=B`)).text, /value="T&lt;b&gt;"/)
+  assert.match((await ada.post(path, { title: ' ', body: 'Kept text' })).text, /role="alert".*Kept text/s)
+  assert.match((await ada.post(path, { title: 'Notes', body: '**bold**', preview: 'yes' })).text, /<strong>bold<\/strong>/)
+  const fields = { title: 'Notes', body: 'Why', draft: 'yes', label: 'bug "x"', reviewer: ['ben', 'cy'] }
+  const made = await ada.post(path, fields)
+  assert.equal(made.location, '/ada/engine/pull/1')
+  const pull = await forge.ada.read(`${engine}/pulls/1`)
+  assert.deepEqual([pull.draft, pull.labels[0].name, pull.requested_reviewers.length], [true, 'bug "x"', 2])
+  assert.match((await ada.get(path)).text, /View pull request/)
+  assert.match((await ada.post(path, fields)).text, /already exists/)
+  assert.match((await ada.get('/ada/engine/pulls')).text, /\/ada\/engine\/pull\/1/)
+}))
+
+test('a fork proposes its branch, which is offered after a push', inject(async (forge) => {
+  await expect(202, await forge.dan.post(`${engine}/forks`))
+  await forge.follow()
+  const work = await forge.desk.clone(forge.dan, 'dan/engine')
+  await work.commit('Draw', { 'plan.txt': 'A plan.\n' })
+  await work.push('HEAD:plan')
+  const dan = await signedIn(forge, 'dan')
+  const address = '/ada/engine/compare/main...dan:plan'
+  assert.ok((await dan.get('/ada/engine')).text.includes(`href="${address}?expand=1"`))
+  assert.equal((await (await signedIn(forge, 'ben')).get('/ada/engine')).text.includes('had recent pushes'), false)
+  const shown = (await dan.get(`${address}?expand=1`)).text
+  assert.match(shown, /Allow edits by maintainers/)
+  assert.equal(shown.includes('name="reviewer"'), false, 'without triage access')
+  const wanted = { title: 'Plan', maintainer_can_modify: 'yes', reviewer: 'ben' }
+  assert.equal((await dan.post(address, wanted)).location, '/ada/engine/pull/1')
+  const pull = await forge.ada.read(`${engine}/pulls/1`)
+  assert.deepEqual([pull.head.label, pull.maintainer_can_modify, pull.requested_reviewers.length], ['dan:plan', true, 0])
+  assert.equal((await dan.get('/ada/engine')).text.includes('had recent pushes'), false)
+  const cy = await signedIn(forge, 'cy')
+  assert.match((await cy.get('/ada/engine/compare/main...topic?expand=1')).text, /You need push access/)
+  assert.equal((await cy.post('/ada/engine/compare/main...topic', { title: 'x' })).status, 403)
+}))

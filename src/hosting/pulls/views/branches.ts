@@ -1,6 +1,5 @@
-import { listBranchRefs } from '#git/objects.ts'
 import { mayEdit } from '#hosting/issues/rights.ts'
-import { shortName } from '#hosting/refs/json.ts'
+import { listRefNames } from '#hosting/refs/recorded-refs.ts'
 import { button } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { select } from '#web/fields.ts'
@@ -14,7 +13,7 @@ const most = 200
 /** The base, which those who may edit the pull request can change, and the way back to a draft. */
 export async function branchesSection(visit: Visit, { repo, pull, path }: PullPage): Promise<Html | undefined> {
   if (pull.state === 'closed' || !mayEdit(repo, visit.visitor, pull.author)) return undefined
-  const branches = (await listBranchRefs(visit.belfry.storage, repo.id)).map(shortName)
+  const { branches } = await listRefNames(visit.db, repo, most)
   const bases = [...new Set([pull.base_ref, ...branches])].slice(0, most)
   const inputs = html`${select(
     'Base branch',

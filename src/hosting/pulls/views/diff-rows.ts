@@ -1,4 +1,5 @@
 import { type PatchLine, readPatch } from '#hosting/reviews/diff-position.ts'
+import type { Html } from '#web/html.ts'
 
 /** A line of the old or the new file. `changed` is the part that differs from the line it replaces. */
 export interface Cell {
@@ -6,6 +7,8 @@ export interface Cell {
   number: number
   text: string
   changed?: [from: number, to: number]
+  /** The text as highlighted markup. */
+  shown?: Html
 }
 
 /** A row of a diff in two columns. In one column, a row with two different cells becomes two lines. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChangedFile } from '#git/changes.ts'
 import type { Side } from '#hosting/reviews/diff-position.ts'
-import { type Html, html } from '#web/html.ts'
+import { Html, html } from '#web/html.ts'
 import type { Cell, DiffRow } from './diff-rows.ts'
 
 export type Layout = 'unified' | 'split'
@@ -109,9 +109,27 @@ function numbered(key: string, letter: 'L' | 'R', { kind, number }: Cell, commen
 
 const below = (said: Html | undefined, width: number) => said && html`<tr class="said"><td colspan="${width}">${said}</td></tr>`
 
-/** The line, with the words that changed. */
-function marked({ text, changed }: Cell): Html {
-  if (!changed) return html`${text}`
+/** The line, highlighted and with the words that changed. */
+function marked({ text, changed, shown }: Cell): Html {
+  if (!changed) return shown ?? html`${text}`
   const [from, to] = changed
+  if (shown) return new Html(emphasize(shown.text, from, to))
   return html`${text.slice(0, from)}<span class="word">${text.slice(from, to)}</span>${text.slice(to)}`
+}
+
+/** Puts the characters from one position to another into elements, also across the elements that are there. */
+function emphasize(markup: string, from: number, to: number): string {
+  let at = 0
+  let open = false
+  let result = ''
+  for (const [piece] of markup.matchAll(/<[^>]*>|&[^;]*;|[\s\S]/g)) {
+    const isTag = piece.length > 1 && piece.startsWith('<')
+    const inside = !isTag && at >= from && at < to
+    if (open && !inside) result += '</span>'
+    if (inside && !open) result += '<span class="word">'
+    open = inside
+    result += piece
+    if (!isTag) at++
+  }
+  return open ? `${result}</span>` : result
 }

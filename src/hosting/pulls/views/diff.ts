@@ -1,33 +1,21 @@
 import type { ChangedFile, Changes } from '#git/changes.ts'
-import type { Comparison } from '#git/compare.ts'
 import { encodePath } from '#hosting/refs/json.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { copyButton } from '#web/components/copy.ts'
 import { icon } from '#web/components/icon.ts'
 import { segments } from '#web/components/tabs.ts'
-import { moment } from '#web/components/time.ts'
 import { readCookie, writeCookie } from '#web/cookies.ts'
 import { type Html, html } from '#web/html.ts'
 import { isSecure, type Visit } from '#web/page.ts'
+import { highlightDiff } from './diff-highlight.ts'
 import { readRows } from './diff-rows.ts'
 import { anchorOf, type DiffComments, diffTable, type Layout } from './diff-table.ts'
 
 /** Limits of one page. */
-const mostCommits = 250
 const mostFiles = 300
 const mostLines = 6000
 /** A longer file is shown on a page of its own. */
 const mostLinesOfFile = 1500
-
-export function commitList({ commits, total_commits }: Pick<Comparison, 'commits' | 'total_commits'>, repository: string): Html {
-  const rows = commits.slice(-mostCommits).map(({ sha, message, author }) => {
-    const [title] = message.split('\n')
-    return html`<li><a class="title" href="${repository}/commit/${sha}">${title || 'No message'}</a>
-<p class="muted"><code>${sha.slice(0, 7)}</code> by ${author.name} ${moment(author.date)}</p></li>`
-  })
-  const more = total_commits - rows.length
-  return html`${more > 0 && html`<p class="muted">${more} earlier commits are not shown.</p>`}<ol class="issues">${rows}</ol>`
-}
 
 export interface DiffOptions {
   /** The repositories and commits that have the files. */
@@ -39,17 +27,21 @@ export interface DiffOptions {
 }
 
 /** The files of a commit, a comparison or a pull request, with their changed lines. */
-export function diffView(visit: Visit, changes: Changes, options: DiffOptions = {}): Html {
+export async function diffView(visit: Visit, changes: Changes, options: DiffOptions = {}): Promise<Html> {
   const layout = layoutOf(visit)
   const alone = visit.query.get('file')
   const files = changes.files.slice(0, mostFiles).filter(({ filename }) => alone === null || filename === alone)
   let room = mostLines
-  const shown = files.map((file) => {
+  const read = files.map((file) => {
     const rows = file.patch === undefined ? [] : readRows(file.patch)
     const fits = alone !== null || (rows.length <= mostLinesOfFile && rows.length <= room)
     if (fits) room -= rows.length
-    return showFile(file, fits ? diffTable(file, rows, layout, options.comments) : tooLong(visit, file), options)
+    return { file, rows, fits }
   })
+  await highlightDiff(read.filter(({ fits }) => fits))
+  const shown = read.map(({ file, rows, fits }) =>
+    showFile(file, fits ? diffTable(file, rows, layout, options.comments) : tooLong(visit, file), options),
+  )
   const more = alone === null ? changes.changed_files - shown.length : 0
   return html`<div class="diff${shown.length > 1 && ' listed'}">${bar(visit, changes, layout, options.tools)}${shown.length > 1 && fileIndex(files)}
 <div class="diff-content">${alone !== null && html`<p class="muted">Only <code>${alone}</code> is shown. <a href="${addressWith(visit, { file: null })}">Show all files</a></p>`}${shown}${more > 0 && html`<p class="muted">${more} more files are not shown.</p>`}</div></div>`
