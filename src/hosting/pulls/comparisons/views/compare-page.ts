@@ -67,7 +67,8 @@ async function proposal(
   if (base.repo.archived) return undefined
   const path = compareAddress(range, base.text, head.text)
   if (isSignedIn(visit) && (visit.request.method === 'POST' || visit.query.has('expand') || visit.query.has('quick_pull'))) {
-    if (!mayPush(base.repo) && !mayPush(head.repo)) return banner('You need push access to one of the two repositories.', 'attention')
+    if (!mayPush(base.repo) && !mayPush(head.repo))
+      return banner('You need push access to one of the two repositories.', 'attention')
     return openForm(visit, { repo: base.repo, head, comparison, path }, problem)
   }
   const address = `${path}?expand=1`
