@@ -1,8 +1,10 @@
 import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
-import { type Comparison, compare } from '#git/compare.ts'
+import { type Comparison, compare, readingOf } from '#git/compare.ts'
 import { openComparison } from '#git/diff-text.ts'
+import { readLog } from '#git/log.ts'
 import { isMergeable } from '#git/merge.ts'
-import { findRef } from '#git/objects.ts'
+import { type CommitObject, findRef } from '#git/objects.ts'
+import { within } from '#git/run-git.ts'
 import type { Storage } from '#git/storage.ts'
 import { findObstacle } from '#hosting/protection/requirements.ts'
 import { type Queryable, sql } from '#platform/database.ts'
@@ -26,7 +28,18 @@ export async function comparePull(storage: Storage, pull: Pull): Promise<Compari
   return compare(storage, pull.repo_id, await baseOf(storage, pull), pull.head_sha)
 }
 
-/** The same as a text. */
+/** The last commits that a pull request adds, newest first. */
+export async function listPullCommits(storage: Storage, pull: Pull, most: number): Promise<CommitObject[]> {
+  const base = await baseOf(storage, pull)
+  return within(patience, (signal) => {
+    const reading = readingOf(storage, pull.repo_id, pull.repo_id, signal)
+    return readLog(reading, [pull.head_sha, `^${base}`], [`--max-count=${most}`])
+  })
+}
+
+const patience = 10_000
+
+/** The changes as a text. */
 export async function openPullText(storage: Storage, pull: Pull, medium: 'diff' | 'patch') {
   return openComparison(storage, pull.repo_id, medium, await baseOf(storage, pull), pull.head_sha)
 }

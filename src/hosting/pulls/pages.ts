@@ -23,6 +23,7 @@ import { updatePull } from './update.ts'
 import { updateBranch } from './update-branch.ts'
 import { branchesSection } from './views/branches.ts'
 import { checksPage } from './views/checks-page.ts'
+import { commitEntries } from './views/commit-entries.ts'
 import { filesPage } from './views/files-page.ts'
 import { mayDeleteHead, mergeBox, methodsOf } from './views/merge-box.ts'
 import { findPullPage, issueOf, loadPullPage, type PullPage, pullConversation, pullPage } from './views/pull-page.ts'
@@ -84,7 +85,7 @@ async function conversationOf(visit: Visit, page: PullPage, typed?: TypedReview)
   return {
     ...head,
     subscription: await subscriptionBox(visit, { issue: head.issue, path }),
-    entries: async (stretch) => reviewEntries(visit, shelf, stretch),
+    entries: async (stretch) => [...(await commitEntries(visit, page, stretch)), ...reviewEntries(visit, shelf, stretch)],
     side: html`${await reviewersSection(visit, { repo, pull, path, states })}${await branchesSection(visit, page)}`,
     below: await mergeBox(visit, page, states),
   }
