@@ -133,6 +133,7 @@ import { api as starring } from '#parts/starring/api.ts'
 import { pages as ownStarPages } from '#parts/starring/own/pages.ts'
 import { pages as starringPages } from '#parts/starring/pages.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
+import { pages as activityPages, assets as growthAssets } from '#parts/timelines/repository/pages.ts'
 import { assets as timelineAssets } from '#parts/timelines/views/activity-list.ts'
 import { api as watching } from '#parts/watching/api.ts'
 import { pages as watchedPages } from '#parts/watching/own/pages.ts'
@@ -258,6 +259,7 @@ const pageRoutes: PageRoute[] = [
   ...releasePages,
   ...releaseEditingPages,
   ...starringPages,
+  ...activityPages,
   ...forkPages,
   ...watchingPages,
   ...invitationPages,
@@ -285,6 +287,7 @@ const assetFolders = [
   issueAssets,
   commitAssets,
   releaseAssets,
+  growthAssets,
   inboxAssets,
   hookAssets,
   importAssets,

@@ -1,8 +1,9 @@
 import type { History, Interval } from '#parts/webhooks/history.ts'
+import { type PlotLabel, plotFigure, plotPanel, round, roundBelow } from '#web/components/plot.ts'
 import { type Html, html } from '#web/html.ts'
 import { amount, formatDuration } from './outcome-marks.ts'
 
-/** The SVG scales in width only. Labels are in an SVG of their own, so that they are not distorted. */
+/** The width of an interval, and the measures of both panels. */
 const step = 10
 const outcomes = { height: 150, top: 8, room: 134, least: 24 }
 const latency = { height: 112, top: 8, base: 104 }
@@ -14,31 +15,26 @@ export function plot(history: History): Html {
   const bars = barsOf(intervals)
   const times = timesOf(intervals)
   const width = intervals.length * step
-  const axis = (height: number, labels: Label[]) =>
-    html`<svg class="axis" viewBox="0 0 52 ${height}" width="52" height="${height}" aria-hidden="true">${labels.map(({ y, text }) => html`<text x="46" y="${y + 4}">${text}</text>`)}</svg>`
-  const picture = (name: string, height: number, { labels, shapes }: Drawn) =>
-    html`<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" height="${height}" role="img" aria-labelledby="plot-${name}-title plot-${name}-text">
-<title id="plot-${name}-title">${titles[name]}, ${periodOf(history)}</title><desc id="plot-${name}-text">${summaryOf(history)}</desc>
-${[1, 2, 3].map((quarter) => html`<line class="grid" x1="${(width * quarter) / 4}" x2="${(width * quarter) / 4}" y1="0" y2="${height}"/>`)}
-${labels.map(({ y, base }) => html`<line class="${base ? 'base' : 'grid'}" x1="0" x2="${width}" y1="${y}" y2="${y}"/>`)}${shapes}
-${intervals.map((interval, index) => html`<rect class="hit" x="${index * step}" y="0" width="${step}" height="${height}"><title>${describe(history, interval, index)}</title></rect>`)}</svg>`
-  return html`<figure class="plot"><div class="panels"><p class="panel-name">${titles.outcomes}</p>${axis(outcomes.height, bars.labels)}${picture('outcomes', outcomes.height, bars)}
-<p class="panel-name">${titles.times}</p>${axis(latency.height, times.labels)}${picture('times', latency.height, times)}
-<div class="hours" aria-hidden="true">${ticksOf(history).map((text) => html`<span>${text}</span>`)}</div></div>
-<figcaption>${legend}<p class="muted">${summaryOf(history)}</p></figcaption></figure>`
+  const panel = (name: string, height: number, { labels, shapes }: Drawn) =>
+    plotPanel({
+      name,
+      title: titles[name] ?? '',
+      summary: `${periodOf(history)}: ${summaryOf(history)}`,
+      width,
+      height,
+      labels,
+      shapes,
+      hints: intervals.map((interval, index) => describe(history, interval, index)),
+    })
+  const panels = [panel('outcomes', outcomes.height, bars), panel('times', latency.height, times)]
+  return plotFigure(panels, ticksOf(history), html`${legend}<p class="muted">${summaryOf(history)}</p>`)
 }
 
 const titles: Record<string, string> = { outcomes: 'Outcomes', times: 'Duration' }
 
-interface Label {
-  y: number
-  text: string
-  base?: true
-}
-
 interface Drawn {
   shapes: Html[]
-  labels: Label[]
+  labels: PlotLabel[]
 }
 
 /** Both directions have the same scale. A bar has a minimum height, so that a single delivery is visible among hundreds. */
@@ -85,14 +81,6 @@ function timesOf(intervals: (Interval | null)[]): Drawn {
     text: seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds} s`,
   }))
   return { shapes, labels }
-}
-
-const round = (number: number) => Math.round(number * 10) / 10
-
-/** The largest of 1, 2, 5, 10, 20, 50, … that is not above the number. */
-function roundBelow(number: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(number, 1)))
-  return ([5, 2].find((times) => times * power <= number) ?? 1) * power
 }
 
 const hours = (at: Date) => at.toISOString().slice(11, 16)
