@@ -35,6 +35,8 @@ const hostile = `<script>document.title = 'taken over'</script>
 </div></article></main><h1>Broken out</h1>
 ${'unbroken'.repeat(60)}`
 
+const hostileName = "'><img src=x onerror=document.title=1>"
+
 test('a browser shows an issue and posts a comment, with rich and with hostile text', async () => {
   await using forge = await openWithEngine()
   await using browser = await openBrowser()
@@ -92,4 +94,74 @@ test('a link to an old comment of a long conversation opens it', async () => {
   await browser.page.goto(first.html_url)
   await browser.page.getByText('The first of many').waitFor({ timeout: 10_000 })
   assert.equal(new URL(browser.page.url()).hash, `#issuecomment-${first.id}`)
+})
+
+test('a maintainer sorts and answers an issue with mouse and keyboard', async () => {
+  await using forge = await openWithEngine()
+  await using browser = await openBrowser()
+  const { page, inspect, problems } = browser
+  for (const name of ['bug', 'easy', hostileName]) {
+    await expect(201, await forge.ada.post(`${engine}/labels`, { name, color: 'd73a4a', description: hostileName }))
+  }
+  await expect(201, await forge.ada.post(`${engine}/milestones`, { title: `Steam ${hostileName}`, description: hostile }))
+  await forge.open(
+    { title: `Smoke ${hostileName}`, body: '- [ ] look\n- [ ] mend', labels: [hostileName], milestone: 1 },
+    forge.ben,
+  )
+  await forge.open({ title: '\u202Edaer ot drah', body: hostile }, forge.dan)
+  await signIn(page, forge, 'ada', '/ada/engine/issues')
+  await inspect('issue-list')
+
+  await page.getByRole('group').filter({ hasText: 'Label' }).locator('summary').click()
+  await page.getByRole('link', { name: hostileName }).first().click()
+  await page.waitForURL(/label%3A/)
+  await page.locator('.issue-title').first().waitFor()
+  assert.equal(await page.locator('.issue-title').count(), 1)
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${forge.web}/ada/engine/issues/1`)
+
+  await page.getByRole('checkbox', { name: 'to do' }).first().check()
+  await page.getByRole('checkbox', { name: 'done' }).waitFor()
+  assert.equal((await forge.ada.read(`${engine}/issues/1`)).body, '- [x] look\n- [ ] mend')
+
+  await page.keyboard.press('l')
+  await page.getByRole('checkbox', { name: 'easy' }).check()
+  await page.getByRole('button', { name: 'Apply' }).first().click()
+  await page.locator('.timeline-item', { hasText: 'added' }).getByText('easy').waitFor()
+
+  await page.getByLabel('Add a reaction').first().click()
+  await page.getByTitle('rocket').first().click()
+  await page.locator('.reaction[aria-pressed="true"]').waitFor()
+
+  await page.keyboard.press('r')
+  await page.keyboard.type('Thank **you**')
+  await page.getByRole('tab', { name: 'Preview' }).click()
+  await page.locator('.composer-preview strong', { hasText: 'you' }).waitFor()
+  await inspect('issue-preview')
+  await page.getByRole('tab', { name: 'Write' }).click()
+  await page.reload()
+  assert.equal(await page.getByLabel('Comment on this issue').inputValue(), 'Thank **you**', 'a draft is kept')
+  await page.getByLabel('Comment on this issue').press('Control+Enter')
+  const comment = page.locator('.post', { hasText: 'Thank you' })
+  await comment.waitFor()
+  assert.equal(await page.getByLabel('Comment on this issue').inputValue(), '')
+
+  await comment.getByLabel('More').click()
+  await comment.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Text', { exact: true }).waitFor()
+  await inspect('issue-edit')
+  await page.getByLabel('Text', { exact: true }).fill('Thanks')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.post > .markdown', { hasText: 'Thanks' }).waitFor()
+  await page.getByLabel('Close with a reason').click()
+  await page.getByRole('button', { name: 'Close as not planned' }).click()
+  await page.getByText('closed this as not planned').waitFor()
+  await inspect('issue-closed')
+  for (const path of ['labels?new', 'milestones', 'milestone/1', 'milestones/new', 'issues/new', 'issues/2']) {
+    await page.goto(`${forge.web}/ada/engine/${path}`)
+    await inspect(path.replaceAll(/\W/g, '-'))
+    assert.notEqual(await page.title(), 'taken over')
+  }
+  assert.deepEqual(problems, [])
 })

@@ -15,6 +15,11 @@ onElement('[data-copy]', (button, signal) => {
   )
 })
 
+// When a page is replaced in place, buttons that scripts have shown stay.
+document.addEventListener('turbo:before-morph-attribute', (event) => {
+  if (event.detail.attributeName === 'hidden' && event.target.matches('[data-copy]')) event.preventDefault()
+})
+
 // A short message at the edge of the page.
 export function toast(text) {
   let list = document.querySelector('.toasts')

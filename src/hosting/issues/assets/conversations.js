@@ -16,7 +16,7 @@ onElement('.conversation .timeline', (_, signal) => {
     const details = document.querySelector(`.conversation aside details[data-key="${menu}"]`)
     if (!details) return
     details.open = true
-    details.querySelector('.picker-filter:not([hidden]), input:not([type="hidden"])')?.focus()
+    details.querySelector('.picker-filter, input:not([type="hidden"])')?.focus()
   }
   onKey(signal, {
     r: () => document.querySelector('#comment')?.focus(),
@@ -30,7 +30,6 @@ onElement('.composer', (box, signal) => {
   const [write, look] = box.querySelectorAll('.composer-tab')
   const area = box.querySelector('textarea')
   const shown = box.querySelector('.composer-preview[role="tabpanel"]')
-  box.querySelector('.composer-tabs').hidden = false
   const choose = (preview) => {
     write.setAttribute('aria-selected', String(!preview))
     look.setAttribute('aria-selected', String(preview))
@@ -83,59 +82,60 @@ onElement('.composer', (box, signal) => {
 // What was typed and not sent comes back when the page is opened again in this tab.
 onElement('textarea[data-draft]', (area, signal) => {
   const key = `draft ${area.dataset.draft}`
-  const kept = sessionStorage.getItem(key)
-  if (kept && kept !== area.value) {
-    // The server wrote a quotation: it comes after the draft.
-    if (area.value === area.defaultValue && new URLSearchParams(location.search).has('quote'))
-      area.value = `${kept}\n\n${area.value}`
-    else if (area.value === area.defaultValue) area.value = kept
+  const restore = () => {
+    const kept = sessionStorage.getItem(key)
+    if (!kept || kept === area.value || area.value !== area.defaultValue) return
+    // A quotation that the server wrote comes after the draft.
+    area.value = new URLSearchParams(location.search).has('quote') ? `${kept}\n\n${area.value}` : kept
   }
-  area.addEventListener('input', () => (area.value ? sessionStorage.setItem(key, area.value) : sessionStorage.removeItem(key)), {
-    signal,
-  })
+  restore()
+  document.addEventListener('turbo:render', restore, { signal })
   if (area.value.startsWith('> ')) area.setSelectionRange(area.value.length, area.value.length)
-  area.form.addEventListener(
-    'turbo:submit-end',
-    ({ detail }) => {
-      if (detail.success) sessionStorage.removeItem(key)
+  area.addEventListener(
+    'input',
+    () => {
+      if (area.value) sessionStorage.setItem(key, area.value)
+      else sessionStorage.removeItem(key)
+    },
+    { signal },
+  )
+  area.form.addEventListener('turbo:submit-end', ({ detail }) => detail.success && sessionStorage.removeItem(key), { signal })
+})
+
+// The boxes of a task list change the text. Without scripts they only show it.
+onElement('[data-tasks]', (post, signal) => {
+  const boxes = () => [...post.querySelectorAll(':scope > .markdown input[type="checkbox"]')]
+  const enable = (enabled) => {
+    for (const box of boxes()) box.disabled = !enabled
+  }
+  enable(true)
+  document.addEventListener('turbo:render', () => enable(true), { signal })
+  post.addEventListener(
+    'change',
+    ({ target }) => {
+      const task = boxes().indexOf(target)
+      if (task < 0) return
+      const { tasks, post: id, version } = post.dataset
+      const form = document.createElement('form')
+      Object.assign(form, { method: 'post', action: tasks, hidden: true })
+      form.dataset.turboAction = 'replace'
+      const csrf = document.querySelector('input[name="csrf"]').value
+      for (const [name, value] of Object.entries({ csrf, post: id, version, task, done: target.checked ? 'yes' : 'no' })) {
+        const input = document.createElement('input')
+        Object.assign(input, { type: 'hidden', name, value })
+        form.append(input)
+      }
+      enable(false)
+      post.append(form)
+      form.requestSubmit()
     },
     { signal },
   )
 })
 
-// The boxes of a task list change the text. Without scripts they only show it.
-onElement('[data-tasks]', (post, signal) => {
-  const boxes = [...post.querySelectorAll(':scope > .markdown input[type="checkbox"]')]
-  for (const [index, box] of boxes.entries()) {
-    box.disabled = false
-    box.addEventListener(
-      'change',
-      () => {
-        const { tasks, post: id, version } = post.dataset
-        const form = document.createElement('form')
-        form.method = 'post'
-        form.action = tasks
-        form.hidden = true
-        form.dataset.turboAction = 'replace'
-        const csrf = document.querySelector('input[name="csrf"]').value
-        for (const [name, value] of Object.entries({ csrf, post: id, version, task: index, done: box.checked ? 'yes' : 'no' })) {
-          const input = document.createElement('input')
-          Object.assign(input, { type: 'hidden', name, value })
-          form.append(input)
-        }
-        for (const one of boxes) one.disabled = true
-        post.append(form)
-        form.requestSubmit()
-      },
-      { signal },
-    )
-  }
-})
-
 // A long list of choices can be narrowed by typing.
 onElement('.picker-filter', (filter, signal) => {
   const rows = [...filter.closest('fieldset').querySelectorAll('.picker-row')]
-  filter.hidden = false
   filter.addEventListener(
     'input',
     () => {

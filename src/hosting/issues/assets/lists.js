@@ -22,7 +22,6 @@ onElement('form.bulk', (form, signal) => {
   const count = form.querySelector('.bulk-count')
   const menu = form.querySelector('details')
   const [box] = all.getElementsByTagName('input')
-  all.hidden = false
   const show = () => {
     const chosen = boxes.filter((one) => one.checked).length
     count.textContent = `${chosen} selected`

@@ -35,7 +35,7 @@ export function bulkForm(visit: Visit, repo: Repository, place: string, q: strin
     markup: html`<div class="bulk-label"><label for="bulk-label">Add a label</label><input id="bulk-label" name="label" autocomplete="off" maxlength="50">${button('Add label', { size: 'small', name: 'act', value: 'label' })}</div>`,
   }
   const inputs = html`<input type="hidden" name="q" value="${q}"><input type="hidden" name="list" value="${place.slice(pathOf(repo).length + 1)}">
-<label class="bulk-all" hidden><input type="checkbox"><span class="unseen">Select all</span></label>
+<label class="bulk-all"><input type="checkbox"><span class="unseen">Select all</span></label>
 ${menu(html`<span class="bulk-count">Selected</span> ${icon('triangle-down')}`, [...items, 'divider', label], { align: 'start', kind: 'list-menu' })}`
   return form(visit, `${pathOf(repo)}/issues/bulk`, inputs, { class: 'bulk', id: 'bulk' })
 }

@@ -104,7 +104,7 @@ export function pickerRows({ title, name, choices, chosen, single = false, more 
       html`<label class="picker-row"><input type="${single ? 'radio' : 'checkbox'}" name="${name}" value="${value}"${known.has(value) && html` checked`}> ${shown}</label>`,
   )
   return html`<fieldset><legend class="unseen">${title}</legend>
-${choices.length > 7 && html`<input type="search" class="picker-filter" placeholder="Filter" aria-label="Filter: ${title}" autocomplete="off" hidden>`}
+${choices.length > 7 && html`<input type="search" class="picker-filter" placeholder="Filter" aria-label="Filter: ${title}" autocomplete="off">`}
 <div class="picker-rows">${rows.length ? rows : html`<p class="muted">There is nothing to choose from.</p>`}</div>
 ${more && html`<input name="${name}" placeholder="Another name" aria-label="Another: ${title}" autocomplete="off" maxlength="100">`}</fieldset>`
 }

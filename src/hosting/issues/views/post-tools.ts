@@ -37,6 +37,9 @@ const backTo = ({ path, window, id }: Written) => `${path}${window && `?${window
 const asking = ({ path, window, id }: Written, what: string, anchor = id) =>
   `${path}?${window && `${window}&`}${what}=${id}#${anchor}`
 
+/** A page has this for each post, so it is short; screen readers read the name of an emoji. */
+const choices = html`<div class="reaction-choices">${contents.map((content) => html`<button name="content" value="${content}" title="${emojis[content][1]}">${emojis[content][0]}</button>`)}</div>`
+
 /** The reactions to a text. The visitor's own are pressed; pressing one again removes it. `may` says whether the visitor can react. */
 export function reactionBar(visit: Visit, written: Written, counts: ReactionCounts, own: Set<string>, may: boolean): Html {
   const given = contents.filter((content) => counts?.[content])
@@ -46,11 +49,7 @@ export function reactionBar(visit: Visit, written: Written, counts: ReactionCoun
   }
   const pressed = (content: Content) =>
     html`<button class="reaction" name="content" value="${content}" aria-pressed="${own.has(content) ? 'true' : 'false'}">${sign(content)} ${counts?.[content]}</button> `
-  const choices = contents.map(
-    (content) =>
-      html`<button class="reaction choice" name="content" value="${content}" title="${emojis[content][1]}">${sign(content)}</button>`,
-  )
-  const add = menu(icon('smiley'), [{ markup: html`<div class="reaction-choices">${choices}</div>` }], {
+  const add = menu(icon('smiley'), [{ markup: choices }], {
     label: 'Add a reaction',
     align: 'start',
     kind: 'reaction-menu',
@@ -71,10 +70,10 @@ const sign = (content: Content) => html`<span role="img" aria-label="${emojis[co
 /** What the visitor can do with a text: quote it in the comment box, edit it, delete it. */
 export function postMenu(written: Written, may: { quote: boolean; edit: boolean; remove: boolean }): Html {
   const items: MenuItem[] = [
-    { text: 'Link to this', href: `#${written.id}`, icon: 'link' },
-    ...(may.quote ? [{ text: 'Quote reply', href: asking(written, 'quote', 'comment'), icon: 'quote' }] : []),
-    ...(may.edit ? [{ text: 'Edit', href: asking(written, 'edit'), icon: 'pencil', replace: true }] : []),
-    ...(may.remove ? [{ text: 'Delete', href: asking(written, 'delete'), icon: 'trash', replace: true }] : []),
+    { text: 'Link to this', href: `#${written.id}` },
+    ...(may.quote ? [{ text: 'Quote reply', href: asking(written, 'quote', 'comment') }] : []),
+    ...(may.edit ? [{ text: 'Edit', href: asking(written, 'edit'), replace: true }] : []),
+    ...(may.remove ? [{ text: 'Delete', href: asking(written, 'delete'), replace: true }] : []),
   ]
   return menu(icon('kebab-horizontal'), items, { label: 'More' })
 }

@@ -24,7 +24,7 @@ interface Composer {
 /** A box for Markdown, with a preview: in a tab by script, and by a button of the form without scripts. */
 export function composer(repo: Repository, { id, label, value, required = false, unlabelled = false, ...more }: Composer): Html {
   const { draft, preview, rows = 7 } = more
-  return html`<div class="composer" data-preview="${pathOf(repo)}/preview"><label for="${id}"${unlabelled && html` class="unseen"`}>${label}</label><div class="composer-tabs" role="tablist" aria-label="View" hidden>
+  return html`<div class="composer" data-preview="${pathOf(repo)}/preview"><label for="${id}"${unlabelled && html` class="unseen"`}>${label}</label><div class="composer-tabs" role="tablist" aria-label="View">
 <button type="button" role="tab" class="composer-tab" aria-selected="true" aria-controls="${id}">Write</button><button type="button" role="tab" class="composer-tab" aria-selected="false" aria-controls="${id}-preview">Preview</button></div>
 <textarea id="${id}" name="body" rows="${rows}" maxlength="${longestBody}"${required && html` required`}${draft && html` data-draft="${draft}"`}
 aria-describedby="${id}-hint" placeholder="Use Markdown to format your text">
