@@ -12,7 +12,7 @@ export function conversationHead(visit: Visit, conversation: Conversation, typed
   const path = addressOf(conversation)
   const may = mayEdit(repo, visit.visitor, issue.author)
   const edits = may && (typed?.form === 'title' || visit.query.get('edit') === 'title')
-  const title = html`<h1 dir="auto">${issue.title} <span class="muted">#${issue.number}</span></h1>`
+  const title = html`<h1><bdi>${issue.title}</bdi> <span class="muted">#${issue.number}</span></h1>`
   const tools = html`<div class="buttons">${may && buttonLink('Edit', `${path}?edit=title`, { size: 'small', label: 'Edit the title' })}${visit.visitor && !repo.archived && conversation.kind === 'issues' && buttonLink('New issue', `/${repo.owner_login}/${repo.name}/issues/new`, { kind: 'primary', size: 'small' })}</div>`
   return html`<div class="conversation-head">${edits ? titleForm(visit, conversation, typed) : html`<div class="title-bar">${title}${tools}</div>`}
 <div class="conversation-state">${stateMark(issue)} <span class="muted">${

@@ -139,7 +139,7 @@ function single(event: IssueEvent, { path, is_pull }: EventPlace): Described {
     case 'merged':
       return ['git-merge', html`merged this${commit && html` with ${commit}`}`, 'merged']
     case 'renamed':
-      return ['pencil', html`changed the title from <del>${renamed_from}</del> to <ins>${renamed_to}</ins>`]
+      return ['pencil', html`changed the title from <del><bdi>${renamed_from}</bdi></del> to <ins><bdi>${renamed_to}</bdi></ins>`]
     case 'locked':
       return [
         'lock',

@@ -36,7 +36,7 @@ export async function milestonePage(visit: Visit, repo: Repository, milestone: M
     { text: 'Closed', href: `${path}?closed`, current: state === 'closed', count: milestone.closed_issues },
   ])
   const body = html`<main class="issue-lists">${banner(visit.flash.done)}${may && visit.query.has('delete') && question(visit, milestone, path)}
-<div class="title-bar"><h1 dir="auto">${milestone.title}</h1>${may && milestoneTools(visit, repo, milestone)}</div>
+<div class="title-bar"><h1><bdi>${milestone.title}</bdi></h1>${may && milestoneTools(visit, repo, milestone)}</div>
 <div class="milestone-facts"><p class="muted">${milestone.state === 'closed' && badge('Closed', 'done')} ${dueText(visit, milestone)} · <strong>${percentDone(milestone)}%</strong> complete</p>${progressBar(milestone)}</div>
 ${milestone.description && text && markdownBody(text)}${listOf(repo, rows, header, state)}${pager(path, state === 'closed' ? { closed: '' } : {}, page, Math.ceil(total / perPage))}</main>`
   return {
