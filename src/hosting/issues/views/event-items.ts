@@ -28,10 +28,13 @@ const families: Partial<Record<IssueEvent['event'], string>> = {
   review_request_removed: 'reviewers',
 }
 
+/** They are in the API's history. On a page, the mention itself is read in the comment. */
+const unshown = new Set<string>(['mentioned', 'subscribed', 'unsubscribed'])
+
 /** The events as sentences, oldest first. */
 export function eventEntries(events: IssueEvent[], place: EventPlace): Entry[] {
   const groups: IssueEvent[][] = []
-  for (const event of events) {
+  for (const event of events.filter(({ event }) => !unshown.has(event))) {
     const last = groups.at(-1)
     if (last?.[0] && belongs(last[0], event)) last.push(event)
     else groups.push([event])
