@@ -24,6 +24,8 @@ export const pages: PageRoute[] = [
   showOwn(`${path}/new`, newPage),
   submitOwn(path, confirmed(register)),
   submitOwn(`${path}/manifest`, confirmed(registerManifest)),
+  // The visitor's list has the apps of their organizations too.
+  showOwn(ofOrganization, () => ({ to: path })),
   showOwn(`${ofOrganization}/new`, newPage),
   submitOwn(ofOrganization, confirmed(register)),
   submitOwn(`${ofOrganization}/manifest`, confirmed(registerManifest)),
