@@ -23,8 +23,12 @@ function card(repo: Repository): Html {
   const counted = (count: number, name: string, address: string, what: string) =>
     count > 0 &&
     html`<a href="${pathOf(repo)}/${address}">${icon(name)} ${shortCount(count)}<span class="unseen"> ${what}</span></a>`
-  return html`<li><h3><a href="${pathOf(repo)}">${repo.name}</a> ${badge(repo.private ? 'Private' : 'Public')}</h3>${repo.description && html`<p dir="auto">${repo.description}</p>`}
-<p class="facts-line">${repo.language && languageDot(repo.language)}${counted(repo.stargazers_count, 'star', 'stargazers', 'stars')}${counted(repo.forks_count, 'repo-forked', 'forks', 'forks')}</p></li>`
+  const facts = [
+    repo.language !== null && languageDot(repo.language),
+    counted(repo.stargazers_count, 'star', 'stargazers', 'stars'),
+    counted(repo.forks_count, 'repo-forked', 'forks', 'forks'),
+  ]
+  return html`<li><h3><a href="${pathOf(repo)}">${repo.name}</a> ${badge(repo.private ? 'Private' : 'Public')}</h3>${repo.description && html`<p dir="auto">${repo.description}</p>`}${facts.some(Boolean) && html`<p class="facts-line">${facts}</p>`}</li>`
 }
 
 const perPage = 30

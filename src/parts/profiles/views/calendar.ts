@@ -19,7 +19,7 @@ export function contributionCalendar(days: ContributionDay[]): Html {
     (week, index) =>
       html`<g transform="translate(${left + index * step} ${top})">${week.map((one, row) => html`<rect y="${row * step}" class="level-${level(one.count)}"><title>${titleOf(one)}</title></rect>`)}</g>`,
   )
-  const said = `${total} ${total === 1 ? 'contribution' : 'contributions'} in the last year`
+  const said = `${total.toLocaleString('en')} ${total === 1 ? 'contribution' : 'contributions'} in the last year`
   const busiest = days.reduce((most, one) => (one.count > most.count ? one : most), { at: new Date(0), count: 0 })
   const label = busiest.count > 0 ? `${said}. The busiest day was ${dayText(busiest.at)} with ${busiest.count}.` : `${said}.`
   const width = left + weeks.length * step
