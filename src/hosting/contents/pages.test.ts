@@ -62,7 +62,7 @@ test('comparisons and pull requests are pages, diffs and patches', async () => {
     assert.match((await guest.get(`/ada/engine/${path}.patch`)).text, /^From [0-9a-f]{40} [\s\S]*Subject: \[PATCH\] Add <b>/)
   }
   const page = await guest.get('/ada/engine/compare/main...topic')
-  assert.match(page.text, /1 ahead, 0 behind[\s\S]*Add &lt;b&gt;[\s\S]*&lt;i&gt;/)
+  assert.match(page.text, /1 commit[\s\S]*Add &lt;b&gt;[\s\S]*&lt;i&gt;/)
   for (const path of ['compare/main...gone', 'compare/main...eve:topic', 'pull/2.diff', 'pull/x.diff'])
     assert.equal((await guest.get(`/ada/engine/${path}`)).status, 404, path)
 })

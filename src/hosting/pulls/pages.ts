@@ -5,7 +5,7 @@ import { conversationPage } from '#hosting/issues/views/conversation-page.ts'
 import { conversationRoutes } from '#hosting/issues/views/conversation-routes.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { createRef, deleteRef } from '#hosting/refs/refs.ts'
-import { loadVisibleRepository, numberIn, viewerOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { reviewEntries } from '#hosting/reviews/views/review-entries.ts'
 import { reviewerStates, reviewersSection } from '#hosting/reviews/views/reviewers.ts'
 import type { Shelf, TypedReview } from '#hosting/reviews/views/thread-box.ts'
@@ -13,6 +13,7 @@ import { loadTalk } from '#hosting/reviews/views/threads.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import { changeSubscription, markConversationShown, subscriptionBox } from '#parts/notifications/views/thread-subscription.ts'
 import { forbidden } from '#platform/errors.ts'
+import { buttonLink } from '#web/components/button.ts'
 import { attempt, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
@@ -25,15 +26,17 @@ import { branchesSection } from './views/branches.ts'
 import { checksPage } from './views/checks-page.ts'
 import { commitEntries } from './views/commit-entries.ts'
 import { filesPage } from './views/files-page.ts'
+import { describePulls } from './views/list-facts.ts'
 import { mayDeleteHead, mergeBox, methodsOf } from './views/merge-box.ts'
 import { findPullPage, issueOf, loadPullPage, type PullPage, pullConversation, pullPage } from './views/pull-page.ts'
+import { recentBranches } from './views/recent-branches.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
 const place = '/:owner/:repo/pull/:number'
 
 export const pages: PageRoute[] = [
-  show('/:owner/:repo/pulls', (visit) => listPage(visit, 'pulls')),
+  show('/:owner/:repo/pulls', pullsPage),
   show(place, async (visit) => {
     const [, number, medium] = /^(\d+)\.(diff|patch)$/.exec(visit.params.number ?? '') ?? []
     if (medium) return pullText(visit, numberIn(number), medium as 'diff' | 'patch')
@@ -63,6 +66,18 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/update-branch`, update),
   submitOwn(`${place}/branch`, changeBranch),
 ]
+
+/** With what reviews and checks say about each of them, and the branches that the visitor could propose. */
+async function pullsPage(visit: Visit): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const create =
+    !repo.archived && buttonLink('New pull request', `${pathOf(repo)}/compare`, { kind: 'primary', icon: 'git-pull-request' })
+  return listPage(visit, 'pulls', {
+    create: create || undefined,
+    notice: await recentBranches(visit, repo),
+    decorate: (issues) => describePulls(visit.db, repo, issues),
+  })
+}
 
 async function pullText(visit: Visit, number: number, medium: 'diff' | 'patch'): Promise<Outcome> {
   const repo = await loadVisibleRepository(visit)

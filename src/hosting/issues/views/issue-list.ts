@@ -40,6 +40,8 @@ const kinds = {
 export interface ListOptions {
   /** The button that opens a new one. */
   create?: Html | undefined
+  /** Above the list. */
+  notice?: Html | undefined
   /** More about each of the rows, by their ids, such as the reviews of pull requests. */
   decorate?(issues: Issue[]): Promise<Map<number, Html>>
 }
@@ -62,7 +64,7 @@ export async function listPage(visit: Visit, only: ListKind, options: ListOption
   const list = rows.length
     ? box(rows, { header, label: title, kind: 'issue-list' })
     : html`${box([], { header, kind: 'issue-list none' })}${nothing(only, q, place, found)}`
-  const body = html`<main class="issue-lists">${banner(visit.flash.done)}<h1 class="unseen">${title}</h1>
+  const body = html`<main class="issue-lists">${banner(visit.flash.done)}<h1 class="unseen">${title}</h1>${options.notice}
 <div class="list-bar">${searchForm(place, q, only)}<div class="buttons">${buttonLink('Labels', `${pathOf(repo)}/labels`, { icon: 'tag' })}${repo.has_issues && buttonLink('Milestones', `${pathOf(repo)}/milestones`, { icon: 'milestone' })}${options.create}</div></div>
 ${banner(found.problem, 'danger')}${list}${pager(place, { q }, page, Math.ceil(found.listed / perPage))}</main>`
   return {

@@ -82,7 +82,10 @@ test('a comparison becomes a pull request with labels and reviewers', inject(asy
   assert.deepEqual([pull.draft, pull.labels[0].name, pull.requested_reviewers.length], [true, 'bug "x"', 2])
   assert.match((await ada.get(path)).text, /View pull request/)
   assert.match((await ada.post(path, fields)).text, /already exists/)
-  assert.match((await ada.get('/ada/engine/pulls')).text, /\/ada\/engine\/pull\/1/)
+  assert.match((await ada.get('/ada/engine/pulls')).text, /Review requested/)
+  await expect(200, await forge.ben.post(`${engine}/pulls/1/reviews`, { event: 'APPROVE' }))
+  await expect(201, await forge.ada.post(`${engine}/statuses/${forge.topic}`, { state: 'failure' }))
+  assert.match((await ada.get('/ada/engine/pulls')).text, /Approved.*0 of 1 checks passed/s)
 }))
 
 test('a fork proposes its branch, which is offered after a push', inject(async (forge) => {
@@ -93,7 +96,8 @@ test('a fork proposes its branch, which is offered after a push', inject(async (
   await work.push('HEAD:plan')
   const dan = await signedIn(forge, 'dan')
   const address = '/ada/engine/compare/main...dan:plan'
-  assert.ok((await dan.get('/ada/engine')).text.includes(`href="${address}?expand=1"`))
+  for (const page of ['/ada/engine', '/ada/engine/pulls'])
+    assert.ok((await dan.get(page)).text.includes(`href="${address}?expand=1"`), page)
   assert.equal((await (await signedIn(forge, 'ben')).get('/ada/engine')).text.includes('had recent pushes'), false)
   const shown = (await dan.get(`${address}?expand=1`)).text
   assert.match(shown, /Allow edits by maintainers/)
