@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
+import type { Belfry } from '#belfry.ts'
 import type { DemoAccess } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
-import type { Running } from '#start.ts'
 
 const help = `Belfry: a self-hosted server for the activity side of a code host.
 
@@ -10,7 +10,7 @@ Usage: npm start [-- options]                   start the server
        npx belfry listen --hook … --forward …   receive a webhook's deliveries on this machine; see npx belfry listen --help
 
 Options:
-  --demo      load example users, an organization and repositories
+  --demo      load a year of example users, repositories and activity
   --help      print this text
   --version   print the version
 
@@ -38,25 +38,40 @@ async function main() {
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
   let demo: DemoAccess | null | undefined
-  const running = await startUnderSignals(async (signal) => {
-    const started = await start(settings, systemClock, log, signal)
-    if (options.demo) demo = await loadDemo(started)
-    return started
-  }, log)
+  const running = await startUnderSignals(
+    (signal) =>
+      start(settings, systemClock, log, signal, async (belfry) => {
+        if (options.demo) demo = await loadDemo(belfry, signal)
+      }),
+    log,
+  )
   if (!running) return
   const { startScreen } = await import('#screen.ts')
   print(startScreen(running, demo))
   print(`Belfry is ready: ${running.belfry.addresses.web || 'worker only'}`)
 }
 
-async function loadDemo(running: Running) {
+async function loadDemo(belfry: Belfry, signal: AbortSignal) {
   const demo = await import('#demo/demo.ts')
+  const progress = openProgress()
   try {
-    return await demo.loadDemo(running.belfry)
-  } catch (error) {
-    await running.stop()
-    throw error
+    return await demo.loadDemo(belfry, { signal, onMonth: progress.show })
+  } finally {
+    progress.clear()
   }
+}
+
+/** One line on a terminal that says where the demo is, after the first second. */
+function openProgress() {
+  const { stderr } = process
+  const begun = performance.now()
+  let shown = ''
+  const show = (month: string) => {
+    if (!stderr.isTTY || month === shown || performance.now() - begun < 1000) return
+    shown = month
+    stderr.write(`\r\x1b[KLoading the demo: ${month} …`)
+  }
+  return { show, clear: () => void (shown && stderr.write('\r\x1b[K')) }
 }
 
 function readOptions() {

@@ -48,7 +48,10 @@ function describeDemo(demo: DemoAccess | null, web: string) {
     '',
     ...Object.entries(demo.tokens).map(([login, token]) => `  ${login.padEnd(18)}${token}`),
     `  ${'Password'.padEnd(18)}${demo.password}  (for all of them)`,
-    ...(web ? ['', `  Sign in at ${web}/login as ada, then open ${web}/notifications`] : []),
+    ...(web ? ['', '  Links that sign in, each once and within a day:', ...linksOf(demo, web)] : []),
     '',
   ]
 }
+
+const linksOf = ({ links }: DemoAccess, web: string) =>
+  Object.entries(links).map(([login, path]) => `  ${login.padEnd(9)}${web}${path}`)

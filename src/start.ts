@@ -49,8 +49,17 @@ export const version: string = JSON.parse(readFileSync(join(import.meta.dirname,
 /** Milliseconds that requests and jobs have to finish when Belfry stops. */
 const stopTimeout = 20_000
 
-/** Starts everything in order. When a step fails or `signal` is aborted, stops what was started before. */
-export async function start(settings: Settings, clock: Clock, log: Logger, signal: AbortSignal): Promise<Running> {
+/**
+ * Starts everything in order. When a step fails or `signal` is aborted, stops what was started before. `prepare` runs when the addresses are
+ * known and no job has begun.
+ */
+export async function start(
+  settings: Settings,
+  clock: Clock,
+  log: Logger,
+  signal: AbortSignal,
+  prepare?: (belfry: Belfry) => Promise<unknown>,
+): Promise<Running> {
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   makeDataFolder(data)
@@ -104,10 +113,9 @@ export async function start(settings: Settings, clock: Clock, log: Logger, signa
   // The start does not wait for the count, because the queue may be busy.
   reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'could not count failed jobs'))
   signal.throwIfAborted()
-  if (settings.BELFRY_ROLES.includes('worker')) {
-    const worker = await openWorker(belfry)
-    undo.defer(() => within(stopTimeout, worker.stop()))
-  }
+  let worker: Awaited<ReturnType<typeof openWorker>> | undefined
+  // It stops after the listeners, whose last requests enqueue jobs.
+  undo.defer(async () => worker && within(stopTimeout, worker.stop()))
   if (settings.BELFRY_ROLES.includes('web')) {
     const app = await openApp(belfry)
     const sampling = startSampling(belfry, app.meter)
@@ -125,6 +133,8 @@ export async function start(settings: Settings, clock: Clock, log: Logger, signa
         'these logins are reserved now, so pages of Belfry hide some pages of these accounts; the API and git still work',
       )
   }
+  await prepare?.(belfry)
+  if (settings.BELFRY_ROLES.includes('worker')) worker = await openWorker(belfry)
   const running = undo.move()
   return {
     belfry,

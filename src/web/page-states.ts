@@ -3,10 +3,10 @@ import { type Queryable, sql } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** `flash`: a result that one page shows once. `draft`: an unsent form, shown until it expires. */
-type Kind = 'flash' | 'draft'
+/** `flash`: a result that one page shows once. `draft`: an unsent form, shown until it expires. `sign_in`: a link that opens a session once. */
+type Kind = 'flash' | 'draft' | 'sign_in'
 
-const minutes: Record<Kind, number> = { flash: 5, draft: 60 }
+const minutes: Record<Kind, number> = { flash: 5, draft: 60, sign_in: 24 * 60 }
 
 /** The maximum number of rows per user; the oldest are deleted first. */
 const mostKept = 20
@@ -40,4 +40,11 @@ export async function readState<T>(db: Queryable, vault: Vault, user: Owner, kin
   const row = await db.first<{ content: Buffer }>(sql`
     select content from page_states where digest = ${digest(`${kind} ${key}`)} and user_id = ${user.id} and expires_at > ${db.now}`)
   return row && (JSON.parse(vault.open(row.content, contextOf(kind, user))) as T)
+}
+
+/** Who signs in with the key of a link. A second call returns undefined. */
+export async function takeSignIn(db: Queryable, key: string): Promise<number | undefined> {
+  const row = await db.first<{ user_id: number }>(sql`
+    delete from page_states where digest = ${digest(`sign_in ${key}`)} and expires_at > ${db.now} returning user_id`)
+  return row?.user_id
 }

@@ -1,5 +1,5 @@
 import { createUser } from '#hosting/people/people.ts'
-import type { Account } from '#identity/accounts.ts'
+import { type Account, loadAccountById } from '#identity/accounts.ts'
 import { countAttempt } from '#identity/attempts.ts'
 import { preparePassword } from '#identity/passwords.ts'
 import { closeSession, findSession, openSession, type Session } from '#identity/sessions.ts'
@@ -10,7 +10,7 @@ import { readCookie, writeCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, isSecure, type Outcome, type PageRoute, sessionCookie, show, submit, type Visit } from '#web/page.ts'
-import { keepState } from '#web/page-states.ts'
+import { keepState, takeSignIn } from '#web/page-states.ts'
 import { safeReturn } from '#web/return-to.ts'
 import { note } from '#web/settings.ts'
 import { openDraft, resumePath } from './drafts.ts'
@@ -29,6 +29,7 @@ export const pages: PageRoute[] = [
     (visit) => withPendingSignIn(visit, visit.form, (pending) => takeSecondStep(visit, pending)),
     (visit) => withPendingSignIn(visit, visit.form, (pending) => codePage(visit, pending, outdated)),
   ),
+  show('/login/once/:key', takeLink),
   submit('/logout', signOut, (visit) => openTooLong(visit, () => ({ to: '/' }))),
   show('/signup', (visit) => (visit.visitor ? { to: readSignInRequest(visit.query).return_to } : signupPage(visit, visit.query))),
   submit('/signup', signUp, (visit) => openTooLong(visit, () => signupPage(visit, visit.form, outdated))),
@@ -159,6 +160,33 @@ async function takeSecondStep(visit: Visit, pending: PendingSignIn): Promise<Out
     setSessionCookie(visit, token, false)
     return { to: pending.return_to }
   }, wrong)
+}
+
+const usedUp: Outcome = {
+  title: 'This link is used up',
+  status: 410,
+  body: html`<main class="narrow"><h1>This link is used up</h1>
+<p>A sign-in link works once, within a day. It was used, or it is too old. <a href="/login">Sign in with your password</a> instead.</p></main>`,
+}
+
+/** A browser that only looks at the link, to show it sooner, must not use it up. */
+const isPrefetch = ({ request }: Visit) =>
+  request.method !== 'GET' || /prefetch|prerender/.test(`${request.headers['sec-purpose']}`)
+
+async function takeLink(visit: Visit): Promise<Outcome> {
+  if (isPrefetch(visit)) return { title: 'Sign in', body: html`<main class="narrow"><h1>Sign in</h1></main>` }
+  const { db, params } = visit
+  const opened = await db.transaction(async (transaction) => {
+    const user_id = await takeSignIn(transaction, params.key ?? '')
+    if (user_id === undefined) return undefined
+    const user = await loadAccountById(transaction, user_id)
+    const awaits_code = (await findDelivery(transaction, user)) !== undefined
+    return { awaits_code, token: await openSession(transaction, user, originOf(visit), awaits_code) }
+  })
+  if (!opened) return usedUp
+  await endPreviousSession(visit)
+  setSessionCookie(visit, opened.token, opened.awaits_code)
+  return { to: opened.awaits_code ? '/login/otp' : '/' }
 }
 
 async function signOut(visit: Visit): Promise<Outcome> {
