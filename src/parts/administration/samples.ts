@@ -28,9 +28,17 @@ export function startSampling({ db, log }: Belfry, meter: RequestMeter) {
   const node = `${hostname()} ${process.pid}`
   const take = () =>
     storeSample(db, node, meter).catch((error) => logFailure(log, error, 'the measurements of a minute could not be stored'))
-  void take()
-  const timer = setInterval(take, minute).unref()
-  return { stop: () => clearInterval(timer) }
+  let last = take()
+  const timer = setInterval(() => {
+    last = take()
+  }, minute).unref()
+  return {
+    /** Waits for a sample that is under way, because the database is closed next. */
+    stop() {
+      clearInterval(timer)
+      return last
+    },
+  }
 }
 
 export async function storeSample(db: Database, node: string, meter: RequestMeter) {
