@@ -4,7 +4,7 @@ import { expect, openForge } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 
 const hostile = '<script>alert(1)</script>"><img onerror=x>'
-const cards = (text: string) => [...text.matchAll(/<li>.*?href="\/(\w+)"><strong>/gs)].map(([, login]) => login)
+const cards = (text: string) => [...text.matchAll(/<div class="who"><p><a href="\/(\w+)">/g)].map(([, login]) => login)
 
 test('stargazers and watchers are listed newest first, with whom the visitor follows', async () => {
   await using forge = await openForge()
@@ -26,12 +26,12 @@ test('stargazers and watchers are listed newest first, with whom the visitor fol
   ] as const) {
     const page = await guest.get(`/ada/engine/${path}`)
     assert.deepEqual([page.status, cards(page.text)], [200, [...listed]], path)
-    assert.doesNotMatch(page.text, /<script>alert|<img onerror|Following</)
+    assert.doesNotMatch(page.text, /<script>alert|<img onerror|Unfollow/)
     assert.equal((await guest.get(`/ada/secret/${path}`)).status, 404)
     assert.deepEqual(cards((await guest.get(`/ada/engine/${path}?page=9`)).text), [])
   }
   const own = await signedIn(forge, 'ada')
-  assert.match((await own.get('/ada/engine/stargazers')).text, /href="\/ben".*Following</s)
+  assert.match((await own.get('/ada/engine/stargazers')).text, /action="\/users\/ben\/unfollow"[\s\S]*Unfollow ben/)
   assert.equal((await own.get('/ada/secret/stargazers')).status, 200)
 })
 

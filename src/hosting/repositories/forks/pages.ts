@@ -1,6 +1,7 @@
 import { listForks } from '#hosting/repositories/forks.ts'
 import { audienceHead } from '#hosting/repositories/views/audience.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
+import { repositoryList } from '#hosting/repositories/views/repository-list.ts'
 import { loadVisibleRepository, pageIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
@@ -8,7 +9,6 @@ import { pager } from '#web/components/pager.ts'
 import { segments } from '#web/components/tabs.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { forkRows } from './views/fork-rows.ts'
 
 export const pages: PageRoute[] = [
   show('/:owner/:repo/forks', showForks),
@@ -32,7 +32,10 @@ async function showForks(visit: Visit): Promise<Outcome> {
     Object.entries(sorts).map(([name, text]) => ({ text, href: `${path}?sort=${name}`, current: name === sort })),
   )
   const list = rows.length
-    ? html`<p>${order}</p>${forkRows(rows)}${pager(path, sort === 'newest' ? {} : { sort }, page, Math.ceil(total / perPage))}`
+    ? html`<p>${order}</p>${repositoryList(
+        rows.map((fork) => ({ repo: fork })),
+        { label: 'Forks' },
+      )}${pager(path, sort === 'newest' ? {} : { sort }, page, Math.ceil(total / perPage))}`
     : emptyState(
         'repo-forked',
         'No forks yet',
