@@ -21,9 +21,9 @@ async function searchPage(visit: Visit): Promise<Outcome> {
   if (!q)
     return { title: 'Search', body: await searchBody(visit, { look: lookOf(query, q, asked ?? 'repositories'), counts: {} }) }
   const searcher = { db, storage: belfry.storage, viewer: { ...viewerOf(visit), login: visitor?.login ?? null } }
-  const counts = await countResults(searcher, q)
-  const look = lookOf(query, q, asked ?? typeOf(counts))
-  const { found, problem } = await search(searcher, look)
+  const known = asked === undefined ? await countResults(searcher, q) : undefined
+  const look = lookOf(query, q, asked ?? typeOf(known ?? {}))
+  const [{ found, problem }, counts] = await Promise.all([search(searcher, look), known ?? countResults(searcher, q, look.type)])
   return {
     title: `${q} · Search`,
     body: await searchBody(visit, { look, counts, found, problem }),

@@ -53,19 +53,25 @@ export async function searchSite(
 /** Those that the database answers. The others run git. */
 const counted = ['repositories', 'issues', 'pulls', 'users'] as const
 
-/** How many results the other searches have; a search that does not understand the query has no number. */
-export async function countResults(searcher: Searcher, q: string): Promise<Partial<Record<SearchType, number>>> {
+/** How many results the searches have, except one; a search that does not understand the query has no number. */
+export async function countResults(
+  searcher: Searcher,
+  q: string,
+  except?: SearchType,
+): Promise<Partial<Record<SearchType, number>>> {
   const best = { sort: '', order: 'desc' } as const
   const totals = await Promise.all(
-    counted.map((type) =>
-      searchSite(searcher, type, q, best, { limit: 1, offset: 0 }).then(
-        ({ results }): [SearchType, number | undefined] => [type, results.total],
-        (error): [SearchType, number | undefined] => {
-          if (error instanceof Refusal) return [type, undefined]
-          throw error
-        },
+    counted
+      .filter((type) => type !== except)
+      .map((type) =>
+        searchSite(searcher, type, q, best, { limit: 1, offset: 0 }).then(
+          ({ results }): [SearchType, number | undefined] => [type, results.total],
+          (error): [SearchType, number | undefined] => {
+            if (error instanceof Refusal) return [type, undefined]
+            throw error
+          },
+        ),
       ),
-    ),
   )
   return Object.fromEntries(totals.filter(([, total]) => total !== undefined))
 }

@@ -26,7 +26,6 @@ test('somebody finds their way from the first page, with the keyboard alone', as
   await inspect('explore')
   await signIn(page, forge, 'ben', '/')
   await page.getByRole('heading', { name: 'Welcome, ben' }).waitFor()
-  await inspect('home-new')
   await page.goto(`${forge.web}/explore?tab=people`)
   await page.getByRole('button', { name: 'Follow ada' }).click()
   await page.getByRole('button', { name: 'Unfollow ada' }).waitFor()
@@ -62,7 +61,6 @@ test('somebody finds their way from the first page, with the keyboard alone', as
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keys' })
   await help.getByText('Command palette').waitFor()
-  await inspect('keys')
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
   await page.keyboard.press('Control+k')
@@ -73,10 +71,6 @@ test('somebody finds their way from the first page, with the keyboard alone', as
 
   for (const [name, path] of [
     ['search', '/search?q=issue&type=issues'],
-    ['search-repositories', '/search?q=engine&type=repositories'],
-    ['search-code', '/search?q=repo:ada/engine+engine&type=code'],
-    ['own-issues', '/issues?tab=mentioned'],
-    ['stars', '/stars'],
     ['watching', '/watching'],
   ] as const) {
     await page.goto(`${forge.web}${path}`)

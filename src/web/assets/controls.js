@@ -17,7 +17,14 @@ onElement('[data-copy]', (button, signal) => {
 
 // When a page is replaced in place, buttons that scripts have shown stay.
 document.addEventListener('turbo:before-morph-attribute', (event) => {
-  if (event.detail.attributeName === 'hidden' && event.target.matches('[data-copy]')) event.preventDefault()
+  if (event.detail.attributeName === 'hidden' && event.target.matches('[data-copy], [data-palette], [data-key-help]'))
+    event.preventDefault()
+})
+
+// On a telephone, the current tab may be out of sight.
+onElement('.tabs [aria-current]', (tab) => {
+  const bar = tab.closest('.tabs')
+  bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2
 })
 
 // A short message at the edge of the page.

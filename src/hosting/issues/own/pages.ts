@@ -24,10 +24,18 @@ const kinds = {
 } as const
 
 const relations = {
-  created: { text: 'Created', qualifier: 'author:@me' },
-  assigned: { text: 'Assigned', qualifier: 'assignee:@me' },
-  mentioned: { text: 'Mentioned', qualifier: 'mentions:@me' },
-  'review-requested': { text: 'Review requests', qualifier: 'review-requested:@me' },
+  created: { text: 'Created', qualifier: 'author:@me', nothing: 'What you open in any repository is listed here.' },
+  assigned: { text: 'Assigned', qualifier: 'assignee:@me', nothing: 'What somebody assigns to you is listed here.' },
+  mentioned: {
+    text: 'Mentioned',
+    qualifier: 'mentions:@me',
+    nothing: 'Where somebody writes your name with an @ is listed here.',
+  },
+  'review-requested': {
+    text: 'Review requests',
+    qualifier: 'review-requested:@me',
+    nothing: 'Where somebody asks for your review is listed here.',
+  },
 } as const
 
 type Kind = keyof typeof kinds
@@ -118,7 +126,7 @@ function list(look: Look, { rows, total }: Results<FoundIssue>, counts: Record<s
   const noun = kinds[look.kind].title.toLowerCase()
   if (!rows.length) {
     const clear = look.q ? buttonLink('Clear the search', addressOf({ ...look, q: '' })) : buttonLink('Explore', '/explore')
-    return html`<p class="state-bar">${bar}</p>${emptyState(kinds[look.kind].icon, look.page > 1 ? `There are no more ${noun}` : `No ${look.state} ${noun} here`, look.q ? 'None of them matches the search.' : undefined, clear)}`
+    return html`<p class="state-bar">${bar}</p>${emptyState(kinds[look.kind].icon, look.page > 1 ? `There are no more ${noun}` : `No ${look.state} ${noun} here`, look.q ? 'None of them matches the search.' : relations[look.tab].nothing, clear)}`
   }
   return html`${box(
     rows.map(({ issue, repo }) => issueRow(issue, repo, { named: true })),

@@ -6,6 +6,8 @@ import { follow, read } from './live.js'
 const linesIn = (element) => [...element.querySelectorAll('.activity-list > li')]
 
 onElement('#home-activity[data-stream]', (section, signal) => {
+  // A page that Turbo kept has the bar of its last visit.
+  for (const old of document.querySelectorAll('.new-events')) old.remove()
   const bar = document.createElement('div')
   bar.className = 'new-events'
   bar.setAttribute('role', 'status')
