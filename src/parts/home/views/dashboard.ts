@@ -29,7 +29,7 @@ export function dashboard(visit: SignedIn, shown: Dashboard): Outcome {
   const body = html`<main class="home"><h1 class="unseen">Home</h1><div class="with-side"><section aria-labelledby="feed-title">
 <div class="title-bar"><h2 id="feed-title">Activity</h2></div>${feedFilters(choice)}
 <div id="home-activity"${page === 1 && html` data-stream="/timeline/stream"`}>${feed(visit, shown)}</div></section>${side(overview, find, programs(visit, 'aside'))}</div></main>`
-  return { title: 'Home', body, feed: `/${visit.visitor.login}.atom` }
+  return { title: 'Home', body }
 }
 
 function feed(visit: SignedIn, { choice, activity, overview, until, page, more }: Dashboard): Html {
