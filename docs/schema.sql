@@ -648,6 +648,17 @@ alter table imports add constraint imports_repo_id_key UNIQUE (repo_id);
 CREATE INDEX imports_active ON imports USING btree (id) WHERE active;
 CREATE INDEX imports_requester ON imports USING btree (requester_id);
 
+create table inbox_filters (
+  id bigint generated always as identity not null,
+  user_id bigint not null,
+  name text not null,
+  view text not null,
+  query text not null
+);
+alter table inbox_filters add constraint inbox_filters_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table inbox_filters add constraint inbox_filters_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX inbox_filters_name ON inbox_filters USING btree (user_id, lower(name));
+
 create table installation_repositories (
   installation_id bigint not null,
   repo_id bigint not null
@@ -1603,7 +1614,9 @@ create table threads (
   "position" bigint not null,
   notice_ids bigint[] not null,
   reasons notification_reason[] not null,
-  conditional boolean default false not null
+  conditional boolean default false not null,
+  snoozed_until timestamp with time zone,
+  saved boolean default false not null
 );
 alter table threads add constraint threads_pkey PRIMARY KEY (id);
 CREATE INDEX threads_changed ON threads USING btree (user_id, "position", id);
@@ -1611,6 +1624,9 @@ CREATE INDEX threads_done ON threads USING btree (user_id, updated_at, id) WHERE
 CREATE INDEX threads_inbox ON threads USING btree (user_id, updated_at, id) INCLUDE (repo_id, conditional) WHERE (NOT done);
 CREATE INDEX threads_participating ON threads USING btree (user_id, updated_at, id) WHERE (reason <> 'subscribed'::notification_reason);
 CREATE INDEX threads_repo ON threads USING btree (user_id, repo_id, updated_at, id);
+CREATE INDEX threads_returning ON threads USING btree (snoozed_until) WHERE (snoozed_until IS NOT NULL);
+CREATE INDEX threads_saved ON threads USING btree (user_id, updated_at, id) WHERE saved;
+CREATE INDEX threads_snoozed ON threads USING btree (user_id, updated_at, id) WHERE (snoozed_until IS NOT NULL);
 CREATE UNIQUE INDEX threads_subject ON threads USING btree (subject_id, user_id);
 CREATE INDEX threads_unread ON threads USING btree (user_id, updated_at, id) INCLUDE (repo_id, conditional) WHERE unread;
 CREATE INDEX threads_updated ON threads USING brin (updated_at) WITH (pages_per_range='16');

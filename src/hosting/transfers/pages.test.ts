@@ -45,7 +45,7 @@ test('a transfer is offered, seen in the inbox, and accepted under another name'
   await signIn(page, forge, 'ben', '/notifications')
   assert.match(
     (await page.locator('.thread').first().textContent()) ?? '',
-    /Transfer of ada\/engine.*you are asked to accept it/s,
+    /you are asked to accept it.*Transfer of ada\/engine/s,
   )
   await picture('transfer-in-inbox')
   await page.getByRole('link', { name: 'Transfer of ada/engine' }).click()

@@ -85,11 +85,12 @@ export async function forgetThreads(
 }
 const batch = 5000
 
-/** Deletes a batch of threads and events that are older than five months; false when none is left. */
+/** Deletes a batch of threads and events that are older than five months; false when none is left. Saved and snoozed threads stay. */
 export async function pruneThreads(db: Transaction): Promise<boolean> {
   const limit = sql`${db.now}::timestamptz - interval '5 months'`
   const threads = await db.query(sql`
-    delete from threads where ctid = any(array(select ctid from threads where updated_at < ${limit} limit ${batch}))`)
+    delete from threads where ctid = any(array(select ctid from threads where updated_at < ${limit} and not saved and not (done and snoozed_until is not null)
+      limit ${batch}))`)
   const notices = await db.query(sql`
     delete from notification_events where ctid = any(array(select ctid from notification_events where notified_at < ${limit} limit ${batch}))`)
   return (threads.rowCount ?? 0) + (notices.rowCount ?? 0) > 0

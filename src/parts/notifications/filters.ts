@@ -28,7 +28,7 @@ const types: Record<string, Thread['type']> = {
 const known: Record<string, (value: string) => boolean> = {
   repo: (value) => /^[a-z\d-]{1,39}\/[\w.-]{1,100}$/.test(value),
   reason: (value) => reasons.some((reason) => reason === value),
-  is: (value) => value in types || ['unread', 'read', 'done'].includes(value),
+  is: (value) => value in types || ['unread', 'read', 'done', 'saved', 'snoozed'].includes(value),
 }
 
 export const longestFilter = 500
@@ -47,28 +47,36 @@ export function readFilter(text: string): Search {
   return search
 }
 
-/**
- * Adds the terms to a filter. Several repositories, reasons or types are alternatives; words of the title must all match. `is:done`
- * selects the list of done threads.
- */
-export function withSearch(user: { id: number }, filter: Filter, { terms }: Search): Filter {
-  const of = (key: Term['key'], not: boolean) =>
-    terms.filter((term) => term.key === key && term.not === not).map(({ value }) => value)
+/** Several repositories, reasons or types are alternatives; words of the title must all match. */
+export function conditionsOf({ terms }: Search): Sql[] {
   const parts = [true, false].map((not) => {
-    const is = of('is', not)
+    const is = valuesOf(terms, 'is', not)
     const kinds = is.flatMap((value) => types[value] ?? [])
     const states = is.flatMap((value) => (value === 'unread' ? true : value === 'read' ? false : []))
     return [
-      inRepositories(of('repo', not)),
-      oneOf(sql`t.reason::text`, of('reason', not)),
+      inRepositories(valuesOf(terms, 'repo', not)),
+      oneOf(sql`t.reason::text`, valuesOf(terms, 'reason', not)),
       oneOf(sql`s.type`, kinds),
       unread(states),
+      is.includes('saved') ? sql`t.saved` : undefined,
     ]
       .filter((part) => part !== undefined)
       .map((part) => (not ? sql`and not (${part})` : sql`and (${part})`))
   })
-  const conditions = [...parts.flat(), ...inTitle(of('title', false), of('title', true))]
-  const view = of('is', false).includes('done') ? 'done' : filter.view
+  return [...parts.flat(), ...inTitle(valuesOf(terms, 'title', false), valuesOf(terms, 'title', true))]
+}
+
+const valuesOf = (terms: Term[], key: Term['key'], not: boolean) =>
+  terms.filter((term) => term.key === key && term.not === not).map(({ value }) => value)
+
+/** The list that `is:done` or `is:snoozed` selects. */
+export const listIn = ({ terms }: Search) =>
+  (['done', 'snoozed'] as const).find((list) => valuesOf(terms, 'is', false).includes(list))
+
+/** Adds the terms to a filter. */
+export function withSearch(user: { id: number }, filter: Filter, search: Search): Filter {
+  const conditions = conditionsOf(search)
+  const view = listIn(search) ?? filter.view
   if (!conditions.length) return { ...filter, view }
   const besides = conditions.reduce((all, one) => sql`${all} ${one}`, among(user, view))
   return { ...filter, view, besides }
@@ -77,7 +85,13 @@ export function withSearch(user: { id: number }, filter: Filter, { terms }: Sear
 /** A search reads only the newest threads, because one without matches would read all of them. */
 const mostSearched = 20_000
 
-const views = { unread: sql`u.unread`, inbox: sql`not u.done`, done: sql`u.done` }
+const views = {
+  unread: sql`u.unread`,
+  inbox: sql`not u.done`,
+  done: sql`u.done and u.snoozed_until is null`,
+  saved: sql`u.saved`,
+  snoozed: sql`u.done and u.snoozed_until is not null`,
+}
 
 const among = (user: { id: number }, view: Filter['view']) => sql`and t.updated_at >= coalesce((
   select u.updated_at from threads u where u.user_id = ${user.id} and ${views[view]}

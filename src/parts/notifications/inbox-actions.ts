@@ -1,14 +1,17 @@
 import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { markThreads } from './mark-read.ts'
+import { type Change, marksLock, markThreads } from './mark-read.ts'
 
-export const acts = ['read', 'done', 'mute', 'undone'] as const
+export const acts = ['read', 'unread', 'done', 'mute', 'undone', 'save', 'unsave', 'snooze'] as const
 export type InboxAct = (typeof acts)[number]
 
 /** The state of a thread before an action, for undo. */
 export interface Former {
   id: number
+  updated_at: Date
   unread: boolean
   done: boolean
+  saved: boolean
+  snoozed_until: Date | null
   state: 'subscribed' | 'muted' | 'ignored' | null
 }
 
@@ -22,10 +25,15 @@ export interface Shown {
  * Applies an action and returns the former states. Threads that were updated since they were shown, or are locked by an update, are
  * skipped, because the user has not seen the update. A muted thread is done and ignored: only a mention or a comment brings it back.
  */
-export async function actOn(db: Transaction, user: { id: number }, shown: Shown[], act: InboxAct): Promise<Former[]> {
+export async function actOn(
+  db: Transaction,
+  user: { id: number },
+  shown: Shown[],
+  act: Exclude<InboxAct, 'snooze'> | { until: Date },
+): Promise<Former[]> {
   const [listed, moments] = [shown.map(({ id }) => id), shown.map(({ updated_at }) => updated_at)]
   const former = await db.rows<Former>(sql`
-    select t.id, t.unread, t.done,
+    select t.id, date_trunc('milliseconds', t.updated_at) as updated_at, t.unread, t.done, t.saved, t.snoozed_until,
       (select s.state from thread_subscriptions s where s.subject_id = t.subject_id and s.user_id = t.user_id) as state
     from unnest(${listed}::bigint[], ${moments}::timestamptz[]) shown (id, updated_at) join threads t on t.id = shown.id
     where t.user_id = ${user.id} and date_trunc('milliseconds', t.updated_at) <= shown.updated_at order by t.id for update of t skip locked`)
@@ -36,18 +44,25 @@ export async function actOn(db: Transaction, user: { id: number }, shown: Shown[
       select t.subject_id, t.user_id, 'ignored', t.reason, ${db.now} from threads t where t.id = any(${ids}) order by t.subject_id
       on conflict (subject_id, user_id) do update set state = excluded.state`)
   }
-  await markThreads(db, user, ids, act === 'mute' ? 'done' : act)
+  const change: Change | { until: Date } = act === 'mute' ? 'done' : act
+  await markThreads(db, user, ids, change)
   return former
 }
 
-/** Restores the former states. Threads with newer updates stay unread. */
+/** Restores the former states. Threads that were updated since keep their state, because the user has not seen the update. */
 export async function undo(db: Transaction, user: { id: number }, act: InboxAct, former: Former[]) {
-  const unread = former.flatMap((one) => (one.unread ? one.id : []))
-  const undone = former.flatMap((one) => (!one.unread && !one.done ? one.id : []))
-  await markThreads(db, user, unread, 'unread')
-  await markThreads(db, user, undone, 'undone')
+  await db.query(sql`select ${marksLock(user)}`)
+  const rows = JSON.stringify(former)
+  await db.query(sql`
+    update threads set unread = f.unread, done = f.done, saved = f.saved, snoozed_until = f.snoozed_until, position = (select log_position())
+    from (
+      select t.id, f.unread, f.done, f.saved, f.snoozed_until
+      from jsonb_to_recordset(${rows}::jsonb) as f (id bigint, updated_at timestamptz, unread boolean, done boolean, saved boolean,
+          snoozed_until timestamptz)
+        join threads t on t.id = f.id and t.user_id = ${user.id} and date_trunc('milliseconds', t.updated_at) <= f.updated_at
+      for update of t skip locked) f
+    where threads.id = f.id`)
   if (act !== 'mute') return
-  const rows = JSON.stringify(former.map(({ id, state }) => ({ id, state })))
   const still = sql`from jsonb_to_recordset(${rows}::jsonb) as f (id bigint, state text) join threads t on t.id = f.id and t.user_id = ${user.id}`
   const muted = sql`s.subject_id = t.subject_id and s.user_id = t.user_id and s.state = 'ignored'`
   await db.query(sql`

@@ -4,6 +4,7 @@ import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { deleteOldChanges } from '#platform/topics.ts'
 import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'
 import { type MarkInBackground, markInBackground } from './mark-read.ts'
+import { wakeThreads } from './snooze.ts'
 
 export function notificationTasks(db: Database): Record<string, Task> {
   return {
@@ -14,6 +15,7 @@ export function notificationTasks(db: Database): Record<string, Task> {
       db.transaction(async (transaction) => {
         if (await forgetThreads(transaction, gone)) await enqueue(transaction, 'forget_threads', gone)
       }),
+    wake_threads: () => wakeThreads(db),
     prune_threads: () =>
       db.transaction(async (transaction) => {
         if (await pruneThreads(transaction)) await enqueue(transaction, 'prune_threads', {})
@@ -24,6 +26,7 @@ export function notificationTasks(db: Database): Record<string, Task> {
 }
 
 export const notificationSchedule: Scheduled[] = [
+  { task: 'wake_threads', match: '* * * * *' },
   { task: 'prune_threads', match: '40 3 * * *' },
   { task: 'prune_topics', match: '*/5 * * * *' },
 ]

@@ -85,24 +85,28 @@ async function lockMarks(db: Transaction, user: { id: number }) {
   await db.query(sql`select ${marksLock(user)}`)
 }
 
-export type Change = 'read' | 'unread' | 'done' | 'undone'
+export type Change = 'read' | 'unread' | 'done' | 'undone' | 'save' | 'unsave'
 
 const changes: Record<Change, { set: Sql; those: Sql }> = {
   read: { set: sql`unread = false`, those: sql`t.unread` },
   unread: { set: sql`unread = true, done = false`, those: sql`not t.unread` },
-  done: { set: sql`unread = false, done = true`, those: sql`not t.done` },
+  done: { set: sql`unread = false, done = true, snoozed_until = null`, those: sql`(not t.done or t.snoozed_until is not null)` },
   undone: { set: sql`done = false`, those: sql`t.done` },
+  save: { set: sql`saved = true`, those: sql`not t.saved` },
+  unsave: { set: sql`saved = false`, those: sql`t.saved` },
 }
 
+const snoozed = (until: Date) => ({ set: sql`unread = false, done = true, snoozed_until = ${until}`, those: sql`true` })
+
 /** Marks threads of a user. Like markAllRead, it skips threads that are updated at the same time. */
-export async function markThreads(db: Transaction, user: { id: number }, ids: number[], change: Change) {
+export async function markThreads(db: Transaction, user: { id: number }, ids: number[], change: Change | { until: Date }) {
   await lockMarks(db, user)
   await markLocked(db, user, ids, change)
 }
 
 /** The same for a caller that has the lock, see lockThread. */
-export async function markLocked(db: Transaction, user: { id: number }, ids: number[], change: Change) {
-  const { set, those } = changes[change]
+export async function markLocked(db: Transaction, user: { id: number }, ids: number[], change: Change | { until: Date }) {
+  const { set, those } = typeof change === 'object' ? snoozed(change.until) : changes[change]
   const read = change === 'read' || change === 'done' ? sql`, last_read_at = greatest(last_read_at, ${db.now})` : empty
   await db.query(sql`
     update threads set ${set} ${read}, position = (select log_position())
@@ -110,4 +114,12 @@ export async function markLocked(db: Transaction, user: { id: number }, ids: num
       select t.id from threads t
       where t.id = any(${ids}) and t.user_id = ${user.id} and ${those} and log_seen(t.position, pg_current_snapshot(), ${base})
       for update of t skip locked)`)
+}
+
+/** Marks as unread what `markAllRead` marked at once, by the position of its transaction. Threads that changed since have another one. */
+export async function unmarkAll(db: Transaction, user: { id: number }, position: number) {
+  await lockMarks(db, user)
+  await db.query(sql`
+    update threads set unread = true, position = (select log_position())
+    where user_id = ${user.id} and position = ${position} and not unread and not done`)
 }

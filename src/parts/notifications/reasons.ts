@@ -1,5 +1,5 @@
 import type { NoticeName, Reason } from '#activity/acts.ts'
-import { personOf } from '#hosting/issues/authors.ts'
+import { person, personOf } from '#hosting/issues/authors.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Thread } from './threads.ts'
@@ -21,6 +21,19 @@ export function listThreadReasons(db: Queryable, thread: { id: number }): Promis
     from threads t cross join lateral unnest(t.notice_ids, t.reasons) with ordinality as item (notice_id, reason, rank)
       join notification_events n on n.id = item.notice_id
     where t.id = ${thread.id} order by item.rank desc`)
+}
+
+/** Up to three people who acted last in each thread, the latest first. */
+export async function listActors(db: Queryable, threads: { id: number }[]): Promise<Map<number, Person[]>> {
+  const rows = await db.rows<{ id: number; actors: Person[] }>(sql`
+    select t.id, array(
+      select ${person} from (
+        select n.actor_id, max(item.rank) as rank
+        from unnest(t.notice_ids[greatest(1, cardinality(t.notice_ids) - 9):]) with ordinality as item (notice_id, rank)
+          join notification_events n on n.id = item.notice_id
+        group by n.actor_id order by 2 desc limit 3) last join accounts a on a.id = last.actor_id order by last.rank desc) as actors
+    from threads t where t.id = any(${threads.map(({ id }) => id)})`)
+  return new Map(rows.map(({ id, actors }) => [id, actors]))
 }
 
 /** Requests to the user have the reason `subscribed`, because the spec defines no other for them. */

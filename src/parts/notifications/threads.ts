@@ -18,6 +18,9 @@ export interface Thread {
   reason: Reason
   unread: boolean
   done: boolean
+  saved: boolean
+  /** A thread that is done is snoozed until then. */
+  snoozed_until: Date | null
   updated_at: Date
   last_read_at: Date | null
   position: number
@@ -68,7 +71,7 @@ function withRepositories(rows: ThreadRow[]): Thread[] {
 
 const columns = sql`t.id, t.repo_id, r.name as repo_name, r.owner_id as repo_owner_id, w.login as repo_owner_login, w.type as repo_owner_type,
   w.site_admin as repo_owner_site_admin, r.private as repo_private, r.description as repo_description, r.parent_id as repo_parent_id,
-  t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
+  t.subject_id, t.reason, t.unread, t.done, t.saved, t.snoozed_until, t.updated_at, t.last_read_at, t.position, s.type,
   coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
   case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
   i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.hook_id,
@@ -104,8 +107,8 @@ const repositoryVisibleTo = (user: { id: number }) =>
   sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
 
 export interface Filter {
-  /** `inbox` has read and unread threads. */
-  view: 'unread' | 'inbox' | 'done'
+  /** `inbox` has read and unread threads. `done` has no snoozed ones. */
+  view: 'unread' | 'inbox' | 'done' | 'saved' | 'snoozed'
   participating?: boolean
   repo_id?: number
   since?: Date | undefined
@@ -115,7 +118,13 @@ export interface Filter {
 }
 
 /** Literals in the statement, so that the planner uses the partial indexes. */
-const views = { unread: sql`t.unread`, inbox: sql`not t.done`, done: sql`t.done` }
+const views = {
+  unread: sql`t.unread`,
+  inbox: sql`not t.done`,
+  done: sql`t.done and t.snoozed_until is null`,
+  saved: sql`t.saved`,
+  snoozed: sql`t.done and t.snoozed_until is not null`,
+}
 
 function matching({ view, participating, repo_id, since, before, besides = empty }: Filter): Sql {
   return sql`${views[view]} ${participating ? sql`and not t.done and t.reason <> 'subscribed'` : empty}
@@ -154,6 +163,30 @@ export async function countThreads(db: Database, user: { id: number }, filter: F
   const [row] = await db.genericPlanRows<{ counts: Counts | null }>(sql`select (${counts(db, user, filter, most)}) as counts`)
   return totalOf(db, user, filter, most, row?.counts)
 }
+
+/** The repository of unread threads, their number, and how many of them meet each condition. */
+export interface UnreadCount {
+  owner_login: string
+  name: string
+  unread: number
+  matching: number[]
+}
+
+/** Counts the newest unread threads by repository, and by conditions as in `Filter.besides`; the repository with the most first. */
+export function countUnread(db: Database, user: { id: number }, conditions: Sql[]): Promise<UnreadCount[]> {
+  const tests = conditions.map((condition) => sql`, (true ${condition})`)
+  const counts = conditions.map((_, index) => sql`, count(*) filter (where n.tests[${index + 2}])`)
+  // The first item gives an empty list its type.
+  return db.customPlanRows(sql`
+    select w.login as owner_login, r.name, count(*)::int as unread, (array[0::bigint ${joined(counts)}])[2:]::int[] as matching
+    from (
+      select t.repo_id, array[true ${joined(tests)}] as tests from ${source} where ${visibleTo(db, user)} and t.unread
+      order by t.updated_at desc, t.id desc limit ${mostCounted}) n
+      join repositories r on r.id = n.repo_id join accounts w on w.id = r.owner_id
+    group by w.login, r.name order by count(*) desc, w.login, r.name`)
+}
+
+const joined = (parts: Sql[]) => parts.reduce((all, one) => sql`${all}${one}`, empty)
 
 /** How many of the newest threads were read, and how many of them the user sees. */
 type Counts = [read: number, visible: number]

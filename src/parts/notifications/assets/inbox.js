@@ -1,11 +1,16 @@
 // Keyboard shortcuts and live updates. Without scripts, the inbox is links and forms.
 import { onKey } from './controls.js'
 import { onElement } from './elements.js'
-import { listen, read } from './live.js'
+import { listen, read as parse } from './live.js'
+import { visit } from './turbo.js'
 
 const find = (selector) => document.querySelector(selector)
 const rows = () => [...document.querySelectorAll('.thread')]
 const current = () => rows().indexOf(document.activeElement.closest('.thread'))
+// The thread that keys act on: the focused one, or the one in the reading pane.
+const target = () => rows()[current()] ?? find('.thread.opened')
+const wide = matchMedia('(min-width: 70rem)')
+const parts = ['threads', 'unread', 'side', 'pane']
 
 function move(step) {
   const all = rows()
@@ -21,23 +26,53 @@ function act(name) {
   const button = find(`.selection button[value="${name}"]`)
   if (!button) return
   if (!find('[name="id"]:checked')) {
-    const row = rows()[current()]
+    const row = target()
     if (!row) return
     row.querySelector('[name="id"]').checked = true
   }
   button.form.requestSubmit(button)
 }
 
+// The menu acts on the selected threads, so the focused one is selected first.
+function snooze() {
+  const menu = find('.selection [data-key="snooze"]')
+  if (!menu) return
+  if (!find('[name="id"]:checked')) {
+    const row = target()
+    if (!row) return
+    row.querySelector('[name="id"]').checked = true
+  }
+  menu.open = true
+  menu.querySelector('button').focus()
+}
+
+// Shows a thread beside the list, or closes the reading pane.
+function read(row) {
+  const address = new URL(location.href)
+  address.searchParams.delete('flash')
+  if (row) address.searchParams.set('thread', row.dataset.id)
+  else address.searchParams.delete('thread')
+  history.replaceState(history.state, '', address)
+  exchange(address, { headers: { 'X-Belfry-Shown': '1' } }, parts, true)
+}
+
+const closePane = () => !find('#pane').hidden && read(null)
+
 const keys = {
   j: () => move(1),
   k: () => move(-1),
   x: () => rows()[current()]?.querySelector('[name="id"]').click(),
+  o: () => {
+    const address = target()?.querySelector('.title').href
+    if (address) visit(address)
+  },
+  s: snooze,
   r: () => act('read'),
   e: () => act('done'),
   m: () => act('mute'),
   z: () => find('#undo')?.click(),
   '/': () => find('#q').focus(),
-  '?': () => find('#keys').showModal(),
+  Escape: () => find('details.menu[open]') || closePane(),
 }
 
 // Requests run one after the other, so that an older response never replaces a newer one.
@@ -46,13 +81,14 @@ function exchange(address, init, parts, keep) {
   turn = turn.then(async () => {
     const response = await fetch(address, init)
     if (!response.ok || new URL(response.url).pathname !== location.pathname) return location.reload()
-    const page = await read(response)
+    const page = await parse(response)
     const back = remember(keep)
     for (const id of parts) {
       const [old, fresh] = [document.getElementById(id), page.getElementById(id)]
       old.replaceChildren(...fresh.childNodes)
       old.hidden = fresh.hidden
     }
+    find('#panes').className = page.getElementById('panes').className
     document.title = page.title
     back()
     prepare()
@@ -89,7 +125,7 @@ function refresh() {
   turn = turn.then(() => {
     waiting = false
   })
-  exchange(location.href, {}, ['threads', 'unread'], true)
+  exchange(location.href, {}, parts, true)
 }
 
 function submit(event) {
@@ -97,10 +133,14 @@ function submit(event) {
   if (form.method !== 'post') return
   event.preventDefault()
   const body = new URLSearchParams(new FormData(form, event.submitter))
-  exchange(form.action, { method: 'POST', body }, ['result', 'threads', 'unread'], false)
+  for (const menu of document.querySelectorAll('#inbox details.menu[open]')) menu.open = false
+  // Forms of the reading pane lead back to the list alone.
+  if (form.closest('#pane')) history.replaceState(history.state, '', form.action)
+  exchange(form.action, { method: 'POST', body }, ['result', ...parts], false)
 }
 
 function prepare() {
+  for (const field of document.querySelectorAll('#inbox [name="offset"]')) field.value = new Date().getTimezoneOffset()
   const every = find('#every')
   if (every) every.parentElement.hidden = false
 }
@@ -111,6 +151,17 @@ onElement('#inbox', (inbox, signal) => {
     'change',
     ({ target }) => {
       if (target.id === 'every') for (const row of rows()) row.querySelector('[name="id"]').checked = target.checked
+    },
+    { signal },
+  )
+  inbox.addEventListener(
+    'click',
+    (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return
+      const title = wide.matches && event.target.closest('[data-pane]')
+      if (!title && !event.target.closest('#close-pane')) return
+      event.preventDefault()
+      read(title ? title.closest('.thread') : null)
     },
     { signal },
   )
@@ -126,6 +177,5 @@ onElement('#inbox', (inbox, signal) => {
   )
   onKey(signal, keys)
   listen('/notifications/stream', refresh, { signal })
-  find('#keys-hint').hidden = false
   prepare()
 })

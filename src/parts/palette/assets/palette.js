@@ -211,13 +211,13 @@ document.addEventListener('keydown', (event) => {
 onKey(undefined, { '?': openHelp }, window)
 
 // `g`, and then the key of a place within a moment. It comes before the keys of the page.
-let since = 0
+let since = -Infinity
 addEventListener(
   'keydown',
   (event) => {
     if (!isSingleKey(event)) return
     const waited = event.timeStamp - since
-    since = event.key === 'g' ? event.timeStamp : 0
+    since = event.key === 'g' ? event.timeStamp : -Infinity
     if (event.key === 'g' || waited > 1500 || !Object.hasOwn(places, event.key)) return
     event.preventDefault()
     event.stopImmediatePropagation()
