@@ -16,6 +16,7 @@ import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
 import { assets as commitAssets } from '#hosting/commits/views/history.ts'
 import { api as contents } from '#hosting/contents/api.ts'
+import { pages as editingPages } from '#hosting/contents/editing/pages.ts'
 import { assets as contentAssets, pages as contentPages } from '#hosting/contents/pages.ts'
 import { api as deployments } from '#hosting/deployments/api.ts'
 import { downloadApi } from '#hosting/downloads/api.ts'
@@ -253,6 +254,7 @@ const pageRoutes: PageRoute[] = [
   ...reviewPages,
   ...comparisonPages,
   ...contentPages,
+  ...editingPages,
   ...branchPages,
   ...commitPages,
   ...downloadPages,

@@ -16,9 +16,11 @@ export interface CodeLocation {
   sha: string
   /** Empty for the root. */
   path: string
+  /** Whether the ref is a branch, so that commits can be added to it. */
+  is_branch: boolean
 }
 
-export type CodeView = 'tree' | 'blob' | 'raw' | 'blame' | 'commits' | 'find'
+export type CodeView = 'tree' | 'blob' | 'raw' | 'blame' | 'commits' | 'find' | 'new' | 'edit' | 'delete'
 
 /** The address of a page about a file or a folder. */
 export const codeAddress = (view: CodeView, { repo, ref }: Pick<CodeLocation, 'repo' | 'ref'>, path = '') =>
@@ -50,11 +52,11 @@ export async function findLocation(
   )
   for (const name of names.filter(Boolean)) {
     const sha = await resolveName(storage, repo, name, recorded)
-    if (sha) return { repo, ref: name, sha, path: pathAfter(name) }
+    if (sha) return { repo, ref: name, sha, path: pathAfter(name), is_branch: recorded.get(`refs/heads/${name}`) === sha }
   }
   const renamed = await findRenamedBranch(db, repo, names)
   if (!renamed) throw missing()
-  return { moved: { repo, ref: renamed.branch, sha: '', path: pathAfter(renamed.name) } }
+  return { moved: { repo, ref: renamed.branch, sha: '', path: pathAfter(renamed.name), is_branch: true } }
 }
 
 /** The order is that of `resolveCommit`. */
@@ -95,7 +97,7 @@ export async function findDefaultLocation(
   )
   for (const ref of names) {
     const sha = recorded.get(`refs/heads/${ref}`) ?? (await resolveCommit(storage, repo.id, `refs/heads/${ref}`))
-    if (sha) return { repo, ref, sha, path: '' }
+    if (sha) return { repo, ref, sha, path: '', is_branch: true }
   }
   return undefined
 }

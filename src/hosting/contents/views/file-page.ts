@@ -1,4 +1,5 @@
 import type { RefNames } from '#hosting/refs/recorded-refs.ts'
+import { mayPush } from '#hosting/repositories/views/repository-page.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { markdownBody } from '#web/components/markdown-body.ts'
@@ -28,14 +29,16 @@ export async function filePage(visit: Visit, location: CodeLocation, content: Fi
   const last = await ifSoon(findLastCommits(visit.belfry.storage, location, []), patience)
   const author = last?.latest && (await authorOf(visit, last.latest))
   const permalink = codeAddress('blob', { repo: location.repo, ref: location.sha }, path)
-  return html`<main class="code-page" data-permalink="${permalink}">${pathBar(location, 'blob', refs)}
+  return html`<main class="code-page" data-permalink="${permalink}">${banner(visit.flash.done)}${pathBar(location, 'blob', refs)}
 <section class="box" aria-label="Latest commit"><div class="box-header">${commitBar(location, last?.latest, author)}</div></section>
-${await show(location, content, visit.query.get('plain') === '1')}</main>`
+${await show(visit, location, content)}</main>`
 }
 
-async function show(location: CodeLocation, content: FileContent, plain: boolean): Promise<Html> {
+async function show(visit: Visit, location: CodeLocation, content: FileContent): Promise<Html> {
+  const plain = visit.query.get('plain') === '1'
+  const tools = changeTools(visit, location, content)
   if (content.kind === 'submodule') return submodule(content)
-  if (content.kind === 'symlink') return fileBox(location, html`Link`, linkBody(content.target))
+  if (content.kind === 'symlink') return fileBox(location, html`Link`, linkBody(content.target), { tools })
   const { entry, bytes, link } = content
   const { path } = location
   const size = sizeText(entry.size)
@@ -45,11 +48,11 @@ async function show(location: CodeLocation, content: FileContent, plain: boolean
   if (imageType(path) && !(plain && text !== null)) {
     const raw = codeAddress('raw', location, path)
     const picture = html`<div class="picture"><img src="${raw}" alt="${path}"></div>`
-    return html`${via}${fileBox(location, html`${size}`, picture, { view: 'preview', code: text !== null })}`
+    return html`${via}${fileBox(location, html`${size}`, picture, { view: 'preview', code: text !== null, tools })}`
   }
   if (text === null) {
     const why = bytes ? 'This file is binary.' : `This file is too large to show (${size}).`
-    return html`${via}${fileBox(location, html`${size}`, notice(location, why))}`
+    return html`${via}${fileBox(location, html`${size}`, notice(location, why), { tools })}`
   }
   const pointer = readPointer(text)
   if (pointer) {
@@ -61,7 +64,7 @@ async function show(location: CodeLocation, content: FileContent, plain: boolean
   const facts = html`${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'} · ${size}`
   if (markdown && !plain) {
     const body = html`<div class="readme-body">${markdownBody(await renderFile(location, path, text))}</div>`
-    return html`${via}${fileBox(location, facts, body, { view: 'preview', code: true, text: link === undefined })}`
+    return html`${via}${fileBox(location, facts, body, { view: 'preview', code: true, text: link === undefined, tools })}`
   }
   const body =
     text === '' ? html`<p class="file-notice muted">This file is empty.</p>` : await codeLines(location, entry.sha, text)
@@ -70,8 +73,18 @@ async function show(location: CodeLocation, content: FileContent, plain: boolean
     code: true,
     preview: markdown || imageType(path) !== undefined,
     text: link === undefined,
+    tools,
   }
   return html`${via}${bidiWarning(text)}${fileBox(location, facts, body, views)}`
+}
+
+/** For those who may push, on a branch. */
+function changeTools(visit: Visit, location: CodeLocation, content: FileContent): Html | undefined {
+  if (!mayPush(visit, location.repo) || !location.is_branch || content.kind === 'submodule') return undefined
+  const address = (verb: 'edit' | 'delete') => codeAddress(verb, location, location.path)
+  const isText = content.kind === 'file' && content.link === undefined && content.bytes !== null && textOf(content.bytes) !== null
+  const edit = isText && buttonLink('', address('edit'), { icon: 'pencil', size: 'small', label: 'Edit this file' })
+  return html`<span class="button-group">${edit}${buttonLink('', address('delete'), { icon: 'trash', size: 'small', label: 'Delete this file' })}</span>`
 }
 
 /** Text that is shown in another order than a compiler reads it. */
@@ -101,12 +114,14 @@ interface Views {
   preview?: boolean
   /** Whether it has lines to blame and to copy. */
   text?: boolean
+  /** Links to change the file. */
+  tools?: Html | undefined
 }
 
 /** A file in a frame, with other views of it and with links to its contents. */
 export function fileBox(location: CodeLocation, facts: Html, body: Html, views: Views = {}): Html {
   const { path } = location
-  const { view, code = false, preview = view === 'preview', text = false } = views
+  const { view, code = false, preview = view === 'preview', text = false, tools } = views
   const blob = codeAddress('blob', location, path)
   const raw = codeAddress('raw', location, path)
   const tab = (name: Views['view'], label: string, href: string) => ({ text: label, href, current: view === name })
@@ -119,7 +134,7 @@ export function fileBox(location: CodeLocation, facts: Html, body: Html, views: 
     text &&
     html`<button type="button" class="button small" data-copy-file="${raw}" aria-label="Copy the contents" title="Copy the contents" hidden>${icon('copy')}</button>`
   return html`<section class="box file" aria-label="File"><div class="box-header">${tabs.length > 1 && segments('Views of the file', tabs)}<span class="muted file-facts">${facts}</span>
-<span class="space"></span><div class="buttons"><span class="button-group">${buttonLink('Raw', raw, { size: 'small' })}${copy}<a class="button small" href="${raw}" download aria-label="Download the file" title="Download the file">${icon('download')}</a></span></div></div>${body}</section>`
+<span class="space"></span><div class="buttons"><span class="button-group">${buttonLink('Raw', raw, { size: 'small' })}${copy}<a class="button small" href="${raw}" download aria-label="Download the file" title="Download the file">${icon('download')}</a></span>${tools}</div></div>${body}</section>`
 }
 
 const notice = (location: CodeLocation, why: string) =>

@@ -10,12 +10,12 @@ import type { Content } from '../contents.ts'
 import { findLastCommits, findReadme } from '../read-code.ts'
 import { commitBar } from './commit-bar.ts'
 import { fileTable } from './file-table.ts'
-import { authorOf, patience } from './overview.ts'
+import { addFile, authorOf, patience } from './overview.ts'
 import { readmeBox } from './readme.ts'
 import { refMenu } from './ref-menu.ts'
 
 /** The branch, the path with links to the folders above, and a link to the finder. */
-export function pathBar(location: CodeLocation, view: CodeView, refs: RefNames): Html {
+export function pathBar(location: CodeLocation, view: CodeView, refs: RefNames, tools?: Html): Html {
   const { repo, path } = location
   const parts = path.split('/')
   const crumbs = parts.map((part, index) => {
@@ -24,7 +24,7 @@ export function pathBar(location: CodeLocation, view: CodeView, refs: RefNames):
     return html`<span class="muted">/</span>${isLast ? html`<strong>${part}</strong>` : html`<a href="${codeAddress('tree', location, above)}">${part}</a>`}`
   })
   return html`<div class="code-bar">${refMenu(location, view, refs)}<h1 class="path"><a href="${codeAddress('tree', location)}">${repo.name}</a>${crumbs}</h1>${copyButton(path, 'Copy the path')}
-<span class="space"></span>${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}</div>`
+<span class="space"></span>${tools}${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}</div>`
 }
 
 /** A folder below the root. */
@@ -43,5 +43,5 @@ export async function folderPage(
   const files = entries.length
     ? fileTable(location, entries, last, commitBar(location, last?.latest, author))
     : emptyState('file-directory', 'This folder is empty')
-  return html`<main class="code-page">${pathBar(location, 'tree', refs)}${files}${await readmeBox(location, readme)}</main>`
+  return html`<main class="code-page">${pathBar(location, 'tree', refs, addFile(visit, location))}${files}${await readmeBox(location, readme)}</main>`
 }

@@ -3,11 +3,12 @@ import { findAllAuthors } from '#hosting/refs/commits.ts'
 import { listRefNames, mostCounted, type RefNames } from '#hosting/refs/recorded-refs.ts'
 import { listReleases } from '#hosting/releases/releases.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { mayPush, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { countLanguagesOf, listContributorsOf } from '#hosting/statistics/statistics.ts'
 import { missing } from '#platform/errors.ts'
 import { buttonLink, shortCount } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
+import { banner } from '#web/components/toast.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 import { type CodeLocation, codeAddress, findDefaultLocation } from '../code-location.ts'
@@ -51,7 +52,7 @@ export async function rootPage(visit: Visit, location: CodeLocation, refs: RefNa
   const author = last?.latest && (await authorOf(visit, last.latest))
   const shown = await readmeBox(location, readme)
   const facts = { readme: shown !== undefined, entries: content.entries, releases, languages, contributors }
-  return html`<div class="with-side"><div>${codeBar(visit, location, refs)}
+  return html`${banner(visit.flash.done)}<div class="with-side"><div>${codeBar(visit, location, refs)}
 ${fileTable(location, content.entries, last, commitBar(location, last?.latest, author, commits))}${shown}</div>
 <aside aria-label="About the repository">${aboutRepository(location, facts)}</aside></div>`
 }
@@ -62,6 +63,12 @@ export async function authorOf({ db }: Visit, { author }: { author: { email: str
   return found?.author
 }
 
+/** For those who may push, on a branch. */
+export const addFile = (visit: Visit, location: CodeLocation): Html | undefined =>
+  mayPush(visit, location.repo) && location.is_branch
+    ? buttonLink('Add file', codeAddress('new', location, location.path), { icon: 'plus' })
+    : undefined
+
 function codeBar(visit: Visit, location: CodeLocation, refs: RefNames): Html {
   const { repo } = location
   const count = (kind: 'branches' | 'tags', name: string, one: string) => {
@@ -70,5 +77,5 @@ function codeBar(visit: Visit, location: CodeLocation, refs: RefNames): Html {
     return html`<a class="ref-count" href="${pathOf(repo)}/${kind}">${icon(name)} <strong>${text}</strong> <span>${number === 1 ? one : kind}</span></a>`
   }
   return html`<div class="code-bar">${refMenu(location, 'tree', refs)}${count('branches', 'git-branch', 'branch')}${count('tags', 'tag', 'tag')}
-<span class="space"></span>${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}${cloneMenu(visit, location)}</div>`
+<span class="space"></span>${addFile(visit, location)}${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}${cloneMenu(visit, location)}</div>`
 }

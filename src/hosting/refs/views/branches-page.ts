@@ -2,8 +2,7 @@ import { commitAddress } from '#hosting/contents/views/commit-bar.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
-import { levelOf } from '#identity/access.ts'
+import { loadVisibleRepository, mayPush, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Person } from '#identity/accounts.ts'
 import { avatar } from '#web/components/avatar.ts'
 import { button } from '#web/components/button.ts'
@@ -23,9 +22,6 @@ import { findDefaultBranch, type ListedBranch, listOtherBranches } from '../bran
 import { encodePath } from '../json.ts'
 
 const perPage = 30
-
-export const mayPush = ({ visitor }: Visit, repo: Repository) =>
-  visitor !== null && !repo.archived && repo.access >= levelOf('push')
 
 /** The branches of a repository. */
 export async function branchesPage(visit: Visit, problem?: Problem): Promise<Outcome> {

@@ -1,4 +1,5 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { levelOf } from '#identity/access.ts'
 import type { Viewer } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import type { Visit } from '#web/page.ts'
@@ -12,6 +13,10 @@ export async function loadVisibleRepository(visit: Visit): Promise<Repository> {
   if (/\0/.test(owner + repo)) throw missing()
   return loadRepository(visit.db, viewerOf(visit), owner, repo)
 }
+
+/** Whether the visitor may change branches, tags and files. */
+export const mayPush = ({ visitor }: Visit, { archived, access }: Repository) =>
+  visitor !== null && !archived && access >= levelOf('push')
 
 export const pathOf = ({ owner_login, name }: Pick<Repository, 'owner_login' | 'name'>) => `/${owner_login}/${name}`
 
