@@ -41,6 +41,7 @@ import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
+import { pages as mergePages } from '#hosting/merges/pages.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { pages as milestonePages } from '#hosting/milestones/pages.ts'
 import { api as organizationInvitations } from '#hosting/organization-invitations/api.ts'
@@ -256,6 +257,7 @@ const pageRoutes: PageRoute[] = [
   ...contentPages,
   ...editingPages,
   ...branchPages,
+  ...mergePages,
   ...commitPages,
   ...downloadPages,
   ...releasePages,

@@ -64,7 +64,7 @@ function releases({ repo }: CodeLocation, { releases: { rows, total } }: Reposit
   return html`<section aria-labelledby="releases"><h2 id="releases"><a class="entry" href="${path}">Releases</a>${total > 0 && html` ${counter(shortCount(total))}`}</h2>
 ${
   release
-    ? html`<p class="release"><a href="${path}/tag/${encodePath(release.tag_name)}">${icon('tag')} <strong>${release.name || release.tag_name}</strong></a>
+    ? html`<p class="latest-release"><a href="${path}/tag/${encodePath(release.tag_name)}">${icon('tag')} <strong>${release.name || release.tag_name}</strong></a>
 ${release.prerelease ? badge('Pre-release', 'attention') : badge('Latest', 'success')}<br><span class="muted">${moment(release.published_at ?? release.created_at)}</span></p>`
     : html`<p class="muted">No releases yet.</p>`
 }</section>`

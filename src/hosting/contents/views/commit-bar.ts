@@ -1,4 +1,6 @@
 import type { CommitSummary } from '#git/last-commits.ts'
+import type { CheckSummary } from '#hosting/checks/summaries.ts'
+import { checkState } from '#hosting/commits/views/history.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Person } from '#identity/accounts.ts'
 import { avatar, person } from '#web/components/avatar.ts'
@@ -22,6 +24,7 @@ export function commitBar(
   latest: CommitSummary | undefined,
   author: Person | undefined,
   commits?: number | undefined,
+  checks?: CheckSummary | undefined,
 ): Html {
   const { path } = location
   const count = commits === undefined ? 'History' : `${commits.toLocaleString('en')} ${commits === 1 ? 'commit' : 'commits'}`
@@ -30,5 +33,5 @@ export function commitBar(
   const address = commitAddress(location, latest.sha)
   return html`<div class="commit-bar">${authorName(latest, author)}
 <a class="latest-title" href="${address}" title="${latest.title}">${latest.title || 'No message'}</a>
-<span class="latest-facts muted"><a href="${address}"><code>${latest.sha.slice(0, 7)}</code></a> ${moment(latest.committed_at)}</span>${history}</div>`
+${checks && checkState(checks)}<span class="latest-facts muted"><a href="${address}"><code>${latest.sha.slice(0, 7)}</code></a> ${moment(latest.committed_at)}</span>${history}</div>`
 }

@@ -10,6 +10,9 @@ import { cloneAddress } from './clone-menu.ts'
 /** How to fill a repository without commits, for those who may. `more` is about imports. */
 export function emptyRepository(visit: Visit, repo: Repository, more: Html | undefined): Html {
   const address = cloneAddress(visit, repo)
+  if (!visit.belfry.storage.has(repo.id)) {
+    return emptyState('hourglass', 'The files are being copied', 'This takes a moment. Reload the page to see them.')
+  }
   if (!mayPush(visit, repo)) {
     return emptyState('repo', 'This repository is empty', 'Its files will be here after the first push.')
   }

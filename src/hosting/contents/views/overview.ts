@@ -1,3 +1,4 @@
+import { summarizeChecks } from '#hosting/checks/summaries.ts'
 import { countCommits } from '#hosting/commits/list-commits.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import { listRefNames, mostCounted, type RefNames } from '#hosting/refs/recorded-refs.ts'
@@ -19,6 +20,7 @@ import { cloneMenu } from './clone-menu.ts'
 import { commitBar } from './commit-bar.ts'
 import { emptyRepository } from './empty-repository.ts'
 import { fileTable } from './file-table.ts'
+import { forkBar } from './fork-bar.ts'
 import { readmeBox } from './readme.ts'
 import { mostInMenu, refMenu } from './ref-menu.ts'
 
@@ -51,9 +53,11 @@ export async function rootPage(visit: Visit, location: CodeLocation, refs: RefNa
   ])
   const author = last?.latest && (await authorOf(visit, last.latest))
   const shown = await readmeBox(location, readme)
+  const checks = last?.latest && (await summarizeChecks(db, repo, [last.latest.sha])).get(last.latest.sha)
+  const fork = await forkBar(visit, location)
   const facts = { readme: shown !== undefined, entries: content.entries, releases, languages, contributors }
-  return html`${banner(visit.flash.done)}<div class="with-side"><div>${codeBar(visit, location, refs)}
-${fileTable(location, content.entries, last, commitBar(location, last?.latest, author, commits))}${shown}</div>
+  return html`${banner(visit.flash.done)}<div class="with-side"><div>${codeBar(visit, location, refs)}${fork}
+${fileTable(location, content.entries, last, commitBar(location, last?.latest, author, commits, checks))}${shown}</div>
 <aside aria-label="About the repository">${aboutRepository(location, facts)}</aside></div>`
 }
 
