@@ -351,6 +351,24 @@ alter table commit_statuses add constraint commit_statuses_pkey PRIMARY KEY (id)
 CREATE INDEX commit_statuses_commit ON commit_statuses USING btree (repo_id, sha, id DESC);
 CREATE INDEX commit_statuses_creator ON commit_statuses USING btree (creator_id);
 
+create table cross_references (
+  id bigint generated always as identity not null,
+  issue_id bigint not null,
+  source_id bigint not null,
+  comment_id bigint,
+  actor_id bigint,
+  created_at timestamp with time zone not null
+);
+alter table cross_references add constraint cross_references_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table cross_references add constraint cross_references_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE;
+alter table cross_references add constraint cross_references_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
+alter table cross_references add constraint cross_references_source_id_fkey FOREIGN KEY (source_id) REFERENCES issues(id) ON DELETE CASCADE;
+alter table cross_references add constraint cross_references_pkey PRIMARY KEY (id);
+alter table cross_references add constraint cross_references_issue_id_source_id_key UNIQUE (issue_id, source_id);
+CREATE INDEX cross_references_actor ON cross_references USING btree (actor_id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX cross_references_comment ON cross_references USING btree (comment_id) WHERE (comment_id IS NOT NULL);
+CREATE INDEX cross_references_source ON cross_references USING btree (source_id);
+
 create table deleted_repositories (
   repo_id bigint not null,
   private boolean not null

@@ -204,3 +204,31 @@ test('an issue is closed with a reason, and a task of its text is checked', inje
   assert.deepEqual([state, state_reason], ['closed', 'duplicate'])
   assert.match((await dan.get(page)).text, /Closed as a duplicate/)
 }))
+
+test('an issue shows who mentions it elsewhere, to those who may see that place', inject(async (forge) => {
+  await forge.open()
+  const other = await forge.open({ title: 'Other <b>', body: 'Like #1 and #1, not `#1`, and #99.' }, forge.dan)
+  await forge.ada.owns('secret', { private: true })
+  await expect(
+    201,
+    await forge.ada.post('/repos/ada/secret/issues', { title: 'Hidden', body: 'See ada/engine#1 and ada/secret#1' }),
+  )
+  await expect(201, await forge.dan.post(`${engine}/issues/1/comments`, { body: 'I mean #1 and #2' }))
+  const said = await expect(201, await forge.ben.post(`${engine}/issues/2/comments`, { body: 'Hello' }))
+  await forge.open({ title: 'Third', body: '> #1' })
+  await expect(200, await forge.ben.patch(`${engine}/issues/comments/${said.id}`, { body: 'Again #3' }))
+  const mentions = async (guest: Guest, number: number) => {
+    const { text } = await guest.get(`/ada/engine/issues/${number}`)
+    return [...text.matchAll(/class="timeline-reference">.*?href="([^"]*)"/gs)].map(([, href]) => href)
+  }
+  const nobody = new Guest(forge)
+  assert.deepEqual(await mentions(nobody, 1), ['/ada/engine/issues/2'])
+  assert.deepEqual(await mentions(await signedIn(forge, 'ada'), 1), ['/ada/engine/issues/2', '/ada/secret/issues/1'])
+  const [answer] = await forge.ada.read(`${engine}/issues/1/comments`)
+  assert.deepEqual(await mentions(nobody, 2), [`/ada/engine/issues/1#issuecomment-${answer.id}`])
+  assert.deepEqual(await mentions(nobody, 3), [`/ada/engine/issues/2#issuecomment-${said.id}`])
+  assert.match((await nobody.get(page)).text, /Other &lt;b&gt;/)
+  assert.equal(other.number, 2)
+  await expect(204, await forge.ben.delete(`${engine}/issues/comments/${said.id}`))
+  assert.deepEqual(await mentions(nobody, 3), [])
+}))

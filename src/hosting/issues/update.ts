@@ -1,5 +1,6 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
+import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { reopenPull } from '#hosting/pulls/reopening.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -42,6 +43,7 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
   const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
   await publish(db, author, repo, ...acts)
+  await recordReferences(db, repo, author, { issue_id: issue.id }, wanted.body ?? null)
   return loadIssue(db, repo, made.number)
 }
 
@@ -69,6 +71,7 @@ export async function updateIssue(db: Transaction, repo: Repository, editor: Acc
   const moves: Act[] = moved ? [{ ...actOn(held, closed ? 'closed' : 'reopened'), state_reason: next.state_reason }] : []
   const sorted = [...milestoneActs(held, held.milestone_id, milestone_id), ...assigned, ...labeled]
   await publish(db, editor, repo, ...editActs(held, said), ...sorted, ...moves)
+  if (body !== held.body) await recordReferences(db, repo, editor, { issue_id: held.id }, body)
   return loadIssue(db, repo, number)
 }
 

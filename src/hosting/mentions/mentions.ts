@@ -1,4 +1,4 @@
-import { type Name, namesIn } from '#web/markdown/names.ts'
+import { type Name, namesIn, type Reference } from '#web/markdown/names.ts'
 import { parseMarkdown } from '#web/markdown/parse.ts'
 
 export interface Mentions {
@@ -21,6 +21,16 @@ export async function findMentions(text: string, { quoted = false } = {}): Promi
     if ('org' in name && teams.size < most) teams.set(`${name.org}/${name.slug}`, name)
   }
   return { users: [...users], teams: [...teams.values()] }
+}
+
+/** Distinct issues and pull requests that a text refers to, at most as many as it can mention users. Those in a quote do not count. */
+export async function findReferences(text: string): Promise<Reference[]> {
+  if (!text.includes('#')) return []
+  const found = new Map<string, Reference>()
+  for (const name of await findNames(text, false)) {
+    if ('reference' in name && found.size < most) found.set(JSON.stringify(name.reference), name.reference)
+  }
+  return [...found.values()]
 }
 
 async function findNames(text: string, quoted: boolean) {

@@ -4,6 +4,7 @@ import type { Storage } from '#git/storage.ts'
 import { lockIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { checkTitle } from '#hosting/issues/update.ts'
+import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { settlePushes } from '#hosting/pushes/pushes.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { findInNetwork } from '#hosting/repositories/network.ts'
@@ -137,6 +138,7 @@ async function writePull(
     returning id`)
   await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
   await publish(db, author, repo, { act: 'pull.opened', issue_id: issue.id, pull_id: pull.id, body: issue.body })
+  await recordReferences(db, repo, author, { issue_id: issue.id }, issue.body)
   return issue.number
 }
 

@@ -1,6 +1,7 @@
 import { publish } from '#activity/publish.ts'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { checkEnabled, checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -26,6 +27,7 @@ export async function createComment(db: Transaction, repo: Repository, author: A
   checkBody(body)
   const { id: issue_id, pull_id, comment_id } = held
   await publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
+  await recordReferences(db, repo, author, { issue_id, comment_id }, body)
   return loadComment(db, repo, comment_id)
 }
 
@@ -38,7 +40,10 @@ export async function updateComment(db: Transaction, repo: Repository, editor: A
   )
   const changes = changesOf(held, { body }, 'body')
   const facts = { issue_id, pull_id, comment_id: id, body }
-  if (changes) await publish(db, editor, repo, { act: 'issue_comment.edited', ...facts, changes })
+  if (changes) {
+    await publish(db, editor, repo, { act: 'issue_comment.edited', ...facts, changes })
+    await recordReferences(db, repo, editor, { issue_id, comment_id: id }, body)
+  }
   return loadComment(db, repo, id)
 }
 

@@ -1,5 +1,7 @@
 import type { IssueEvent } from '#hosting/issues/events/events.ts'
 import { queryFor } from '#hosting/issues/views/list-query.ts'
+import type { CrossReference } from '#hosting/mentions/cross-references.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Person } from '#identity/accounts.ts'
 import { avatar } from '#web/components/avatar.ts'
 import { issueLabel } from '#web/components/label.ts'
@@ -7,7 +9,7 @@ import { moment } from '#web/components/time.ts'
 import { timelineItem } from '#web/components/timeline-item.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Entry } from './conversation.ts'
-import { nameOf } from './conversation.ts'
+import { nameOf, stateSign } from './conversation.ts'
 
 /** Where the events happened. */
 export interface EventPlace {
@@ -60,10 +62,11 @@ function belongs(first: IssueEvent, next: IssueEvent): boolean {
 function itemOf(group: IssueEvent[], first: IssueEvent, place: EventPlace): Html {
   const { actor, created_at, id } = first
   const [name, did, tone] = described(group, first, place)
-  const who = html`${actor && html`${avatar(actor, 20)} `}<strong>${nameOf(actor)}</strong>`
-  const sentence = html`${who} ${did} <a class="muted" href="#event-${id}">${moment(created_at)}</a>`
+  const sentence = html`${whoOf(actor)} ${did} <a class="muted" href="#event-${id}">${moment(created_at)}</a>`
   return timelineItem(name, sentence, { id: `event-${id}`, ...(tone && { tone }) })
 }
+
+const whoOf = (actor: Person | null) => html`${actor && html`${avatar(actor, 20)} `}<strong>${nameOf(actor)}</strong>`
 
 type Described = [icon: string, did: Html, tone?: string]
 
@@ -161,4 +164,17 @@ function single(event: IssueEvent, { path, is_pull }: EventPlace): Described {
     default:
       return ['dot-fill', html`${event.event.replaceAll('_', ' ')}`]
   }
+}
+
+/** Who mentioned this where, with the state that the other issue or pull request has now. */
+export function referenceEntries(references: CrossReference[]): Entry[] {
+  return references.map((reference) => {
+    const { id, actor, created_at, comment_id, number, title } = reference
+    const path = pathOf(reference)
+    const anchor = comment_id === null ? '' : `#issuecomment-${comment_id}`
+    const link = html`<a href="${path}/${reference.draft === null ? 'issues' : 'pull'}/${number}${anchor}"><bdi>${title}</bdi></a> <span>${path.slice(1)}#${number}</span>`
+    const sentence = html`${whoOf(actor)} mentioned this <a class="muted" href="#reference-${id}">${moment(created_at)}</a>`
+    const more = html`<div class="timeline-reference">${stateSign(reference)} ${link}</div>`
+    return { at: created_at, item: timelineItem('cross-reference', sentence, { id: `reference-${id}`, more }) }
+  })
 }

@@ -2,6 +2,7 @@ import { type CommentCursor, readCommentWindow } from '#hosting/issues/comments/
 import type { Comment } from '#hosting/issues/comments/comments.ts'
 import { listEventsBetween } from '#hosting/issues/events/events.ts'
 import { mayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { listCrossReferences } from '#hosting/mentions/cross-references.ts'
 import { previewOf } from '#hosting/mentions/views/composer.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { listOwnReactions } from '#hosting/reactions/reactions.ts'
@@ -10,7 +11,7 @@ import { timelineItem } from '#web/components/timeline-item.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 import { addressOf, type Conversation, type Entry, postItem, type Typed, windowIn } from './conversation.ts'
-import { eventEntries } from './event-items.ts'
+import { eventEntries, referenceEntries } from './event-items.ts'
 import { deleteForm, editForm, postMenu, reactionBar, taskAttributes, type Written } from './post-tools.ts'
 
 /** How many comments a page shows: the newest by default. And how many events between them. */
@@ -22,8 +23,9 @@ export async function timeline(visit: Visit, conversation: Conversation, typed?:
   const { repo, issue } = conversation
   const { db } = visit
   const { comments, earlier, later, ...range } = await readCommentWindow(db, issue, cursorIn(visit.query), stretch)
-  const [events, others, texts, own] = await Promise.all([
+  const [events, references, others, texts, own] = await Promise.all([
     listEventsBetween(db, viewerOf(visit), issue, range, mostEvents),
+    listCrossReferences(db, viewerOf(visit), issue, range, mostEvents),
     conversation.entries?.(range) ?? [],
     renderTexts(visit, repo, [issue.body, ...comments.map(({ body }) => body)]),
     ownReactions(visit, issue.id, comments),
@@ -37,7 +39,9 @@ export async function timeline(visit: Visit, conversation: Conversation, typed?:
     made.push({ at: comment.created_at, item: await showPost(visit, conversation, shown, text, own.get(id), typed) })
   }
   // At the same time, a comment comes first, because a closing comment precedes the close. The sort keeps this order.
-  const entries = [...made, ...others, ...eventEntries(events, place)].toSorted((one, other) => +one.at - +other.at)
+  const entries = [...made, ...others, ...referenceEntries(references), ...eventEntries(events, place)].toSorted(
+    (one, other) => +one.at - +other.at,
+  )
   const path = addressOf(conversation)
   const opening = { ...issue, id: `issue-${issue.id}`, did: 'opened this' }
   const none = html`<p class="muted">No description.</p>`
