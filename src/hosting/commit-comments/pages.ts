@@ -1,4 +1,4 @@
-import { emptyTree, readChanges } from '#git/changes.ts'
+import { type Changes, emptyTree, readChanges } from '#git/changes.ts'
 import { readingOf } from '#git/compare.ts'
 import { openCommit } from '#git/diff-text.ts'
 import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
@@ -20,7 +20,15 @@ import { attempt } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
 import { createCommitComment, listCommitComments } from './commit-comments.ts'
-import { commentSection, placeComments, type ShownComment, type Typed } from './views/comments.ts'
+import {
+  commentForm,
+  commentSection,
+  findLine,
+  type Line,
+  placeComments,
+  type ShownComment,
+  type Typed,
+} from './views/comments.ts'
 import { commitHead } from './views/commit-head.ts'
 
 export const pages: PageRoute[] = [
@@ -66,19 +74,28 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
   )
   const checks = await summarizeChecks(visit.db, repo, [sha])
   const { comments, earlier } = await readComments(visit, repo, sha)
-  const { lines, rest } = placeComments(comments, changes)
+  const begun = typed ?? beginAt(visit, changes)
+  const at = begun?.at && { at: begun.at, form: commentForm(visit, repo, sha, begun) }
+  const { lines, rest } = placeComments(comments, changes, at)
+  const may_comment = visit.visitor !== null && !repo.archived
   const files = await diffView(visit, changes, {
     head: { repository: path, sha },
     base: parent === undefined ? undefined : { repository: path, sha: parent },
-    comments: lines,
+    comments: { ...lines, address: may_comment ? (anchor) => `${path}/commit/${sha}?comment=${anchor}#${anchor}` : undefined },
   })
-  const section = commentSection(visit, repo, sha, { rest, earlier, typed })
+  const section = commentSection(visit, repo, sha, { rest, earlier, typed: begun })
   return {
     title: `${splitMessage(commit.message).title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
     body: html`<main>${commitHead(repo, commit, await findAuthors(visit.db, commit), checks.get(sha))}${files}${section}</main>`,
     ...(typed?.problem && { status: typed.problem.status }),
     above: repositoryHeader(repo, 'code'),
   }
+}
+
+/** A comment on the line whose number the visitor followed. */
+function beginAt({ visitor, query }: Visit, changes: Changes): Typed | undefined {
+  const at = visitor ? findLine(query.get('comment') ?? '', changes) : undefined
+  return at && { body: '', at }
 }
 
 const mostComments = 100
@@ -99,14 +116,26 @@ async function readComments(visit: Visit, repo: Repository, sha: string): Promis
 async function comment(visit: SignedIn): Promise<Outcome> {
   const { repo, commit } = await findCommit(visit)
   const { db, belfry, visitor, form } = visit
-  const typed = form.get('body') ?? ''
-  if (form.has('preview')) return commitPage(visit, repo, commit, { body: typed, preview: await previewOf(visit, repo, typed) })
+  const typed = { body: form.get('body') ?? '', at: lineIn(form) }
+  if (form.has('preview')) return commitPage(visit, repo, commit, { ...typed, preview: await previewOf(visit, repo, typed.body) })
   return attempt(
     async () => {
       checkWritable(repo)
-      const made = await createCommitComment(db, belfry.storage, repo, visitor, commit.sha, { body: written(form, 'body') })
+      const made = await createCommitComment(db, belfry.storage, repo, visitor, commit.sha, {
+        body: written(form, 'body'),
+        ...typed.at,
+      })
       return { to: `${pathOf(repo)}/commit/${commit.sha}#commitcomment-${made.id}` }
     },
-    (problem) => commitPage(visit, repo, commit, { body: typed, problem }),
+    (problem) => commitPage(visit, repo, commit, { ...typed, problem }),
   )
+}
+
+/** The longest path that git has on Linux. */
+const longestPath = 4096
+
+function lineIn(form: URLSearchParams): Line | undefined {
+  const path = (form.get('path') ?? '').replaceAll('\0', '')
+  const position = /^\d{1,7}$/.exec(form.get('position') ?? '')?.[0]
+  return path && path.length <= longestPath && position ? { path, position: Number(position) } : undefined
 }

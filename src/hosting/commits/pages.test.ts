@@ -80,6 +80,19 @@ test('a signed-in user comments on a commit; a refused comment is shown again', 
   const { location } = await visitor.fill(path, { body: 'Well **done**' }, `${path}/comments`)
   assert.match(location ?? '', new RegExp(`^${path}#commitcomment-\\d+$`))
   assert.match((await guest.get(path)).text, /Well <strong>done<\/strong>/)
+  const line = /href="([^"]*\?comment=(d\w+R2)#[^"]*)" class="comment-link" aria-label="Comment on line 2"/.exec(
+    (await visitor.get(path)).text,
+  )
+  assert.doesNotMatch((await guest.get(path)).text, /comment-link/)
+  const begun = await visitor.get((line?.[1] ?? '').replace(/#.*/, ''))
+  const [, position = ''] = /name="position" value="(\d+)"/.exec(begun.text) ?? []
+  assert.match(begun.text, /Comment on this line/)
+  await visitor.post(`${path}/comments`, { body: 'On *this* line', path: 'src/mill.txt', position })
+  assert.match((await guest.get(path)).text.split('id="comments"')[0] ?? '', /axle[\s\S]*On <em>this<\/em> line/)
+  const empty = await visitor.post(`${path}/comments`, { body: '', path: 'src/mill.txt', position })
+  assert.match(empty.text.split('id="comments"')[0] ?? '', /role="alert"[\s\S]*Comment on this line/)
+  for (const odd of ['x', 'dffffffffffR1', `${line?.[2]}999`])
+    assert.equal((await visitor.get(`${path}?comment=${odd}`)).status, 200)
   const refused = await visitor.post(`${path}/comments`, { body: '  ' })
   assert.equal(refused.status, 422)
   assert.match(refused.text, /role="alert"/)
