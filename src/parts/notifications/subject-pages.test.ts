@@ -62,19 +62,19 @@ test('pages of commits, releases, invitations and teams respect access', async (
     ...(await Promise.all(['ada', 'ben', 'dan'].map((login) => signedIn(forge, login)))),
   ]
   const hidden = [`/ada/vault/commit/${sha}`, '/ada/vault/releases/tag/v1', '/orgs/acme/teams/writers', '/orgs/acme/teams/none']
+  const draft = '/ada/engine/releases/tag/later'
   const never = [
-    '/ada/engine/releases/tag/later',
     '/ada/engine/releases/tag/%00',
     '/ada/engine/commit/main',
     `/ada/engine/commit/${'0'.repeat(40)}`,
     '/orgs/ada/teams/x',
     '/orgs/%00/teams/x',
   ]
-  for (const path of [...hidden, ...never]) {
+  for (const path of [...hidden, ...never, draft]) {
     for (const guest of [nobody, dan]) assert.equal((await guest?.get(path))?.status, 404, path)
   }
   for (const path of never) assert.equal((await ada?.get(path))?.status, 404, path)
-  for (const path of hidden.slice(0, 3)) assert.equal((await ada?.get(path))?.status, 200, path)
+  for (const path of [...hidden.slice(0, 3), draft]) assert.equal((await ada?.get(path))?.status, 200, path)
   assert.equal((await dan?.get('/ada/vault/invitations'))?.status, 404)
   assert.equal((await dan?.post('/ada/vault/invitations', { answer: 'accept' }))?.status, 404)
   assert.match(

@@ -98,7 +98,10 @@ test('a webhook of a repository or an organization is created, changed and delet
     assert.match((await ada.get(place)).text, /inactive[\s\S]*certificates not checked/)
 
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: `${secret}, either` })
-    assert.match((await ada.get(`${path}/edit`)).text, /The former secret also signs until <time datetime="2026-02-04T04:05:06/)
+    assert.match(
+      (await ada.get(`${path}/edit`)).text,
+      /The former secret also signs until <time class="ago" datetime="2026-02-04T04:05:06/,
+    )
     assert.equal((await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: '' })).status, 422)
     assert.equal((await config()).secret, '********')
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'remove', secret: 'typed in vain' })
