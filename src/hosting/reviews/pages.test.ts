@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pullTasks } from '#hosting/pulls/jobs.ts'
+import { engine } from '#test/conversations.ts'
 import { expect, injecting } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { runJobs } from '#test/jobs.ts'
@@ -78,6 +79,23 @@ test('a comment on a line that changed is outdated, and stays in the conversatio
   await runJobs(forge, pullTasks(forge.belfry.db, forge.belfry.storage))
   assert.match((await nobody.get(files)).text, /1 outdated conversation/)
   assert.match((await nobody.get(path)).text, /class="code">new<.*Old/s)
+}))
+
+test('a suggestion is committed to the branch once, by those who may push', inject(async (forge) => {
+  const body = 'Better:\n```suggestion\nnewest\n<b>\n```'
+  const made = { path: 'new.txt', line: 1, commit_id: forge.head, body }
+  const { id } = await expect(201, await forge.ada.post(`${pull}/comments`, made))
+  const [ben, dan] = [await signedIn(forge, 'ben'), await signedIn(forge, 'dan')]
+  assert.equal((await dan.get(path)).text.includes('Commit suggestion'), false)
+  const suggestion = 'newest\r\n<b>\r\n'
+  assert.equal((await dan.post(`${path}/suggestions/${id}`, { suggestion })).status, 403)
+  assert.match((await ben.get(path)).text, /Commit suggestion/)
+  assert.match((await ben.post(`${path}/suggestions/${id}`, { suggestion: 'other\n' })).text, /does not suggest this/)
+  assert.match((await ben.postAndFollow(`${path}/suggestions/${id}`, { suggestion })).text, /The suggestion is committed/)
+  const { content } = await forge.ada.read(`${engine}/contents/new.txt?ref=topic`)
+  assert.equal(Buffer.from(content, 'base64').toString(), 'newest\n<b>\n')
+  await runJobs(forge, pullTasks(forge.belfry.db, forge.belfry.storage))
+  assert.match((await ben.post(`${path}/suggestions/${id}`, { suggestion })).text, /have changed since/)
 }))
 
 test('reviewers are requested and dismissed on the page', inject(async (forge) => {

@@ -5,15 +5,17 @@ import { filesPage } from '#hosting/pulls/views/files-page.ts'
 import { loadPullPage, type PullPage } from '#hosting/pulls/views/pull-page.ts'
 import { numberIn, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
-import { missing } from '#platform/errors.ts'
+import { missing, Refusal } from '#platform/errors.ts'
 import { attempt, typed } from '#web/fields.ts'
 import { type Outcome, type PageRoute, type SignedIn, submitOwn } from '#web/page.ts'
 import { loadReviewComment } from './comments/comments.ts'
 import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './comments/update.ts'
+import { commitSuggestion } from './commit-suggestion.ts'
 import { addPendingComment } from './pending.ts'
 import { requestReviews, withdrawRequests } from './requests/requests.ts'
 import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './update.ts'
 import type { TypedReview } from './views/thread-box.ts'
+import { piecesOf } from './views/threads.ts'
 
 const place = '/:owner/:repo/pull/:number'
 
@@ -21,6 +23,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/review-comments`, comment),
   submitOwn(`${place}/review-comments/:id`, changeComment),
   submitOwn(`${place}/threads/:id`, reply),
+  submitOwn(`${place}/suggestions/:id`, suggest),
   submitOwn(`${place}/reviews`, review),
   submitOwn(`${place}/reviews/:id`, changeReview),
   submitOwn(`${place}/reviews/:id/dismissal`, dismiss),
@@ -102,6 +105,21 @@ function changeComment(visit: SignedIn): Promise<Outcome> {
     return removes
       ? { to: addressOn(visit, page), flash: { done: 'The comment is deleted.' } }
       : { to: addressOn(visit, page, `#discussion_r${id}`) }
+  })
+}
+
+/** Commits one of the suggestions of a comment. */
+function suggest(visit: SignedIn): Promise<Outcome> {
+  const id = numberIn(visit.params.id)
+  visit.form.set('page', 'conversation')
+  return act(visit, 'suggestion', async ({ repo, pull, path }) => {
+    const found = await loadReviewComment(visit.db, repo, visit.visitor, id)
+    if (found.pull_number !== pull.number) throw missing()
+    const asked = (visit.form.get('suggestion') ?? '').replaceAll(/\r\n?/g, '\n')
+    const suggestion = piecesOf(found.body).find((piece) => piece.suggestion?.replaceAll(/\r\n?/g, '\n') === asked)?.suggestion
+    if (suggestion === undefined) throw new Refusal('invalid', 'The comment does not suggest this any more.')
+    await commitSuggestion(visit.db, visit.belfry.storage, { repo, pull }, visit.visitor, found, suggestion)
+    return { to: path, flash: { done: 'The suggestion is committed.' } }
   })
 }
 

@@ -71,7 +71,7 @@ function showComment(visit: Visit, shelf: Shelf, comment: ReviewComment): Html {
   const may = mayEdit(repo, visit.visitor, comment.author)
   const again = typed?.form === id ? typed : undefined
   const edits = may && (again !== undefined || visit.query.get('edit') === id)
-  const tools = html`${comment.review_state === 'PENDING' && badge('Pending', 'attention')}${
+  const tools = html`${comment.review_state === 'PENDING' && html`<span>${badge('Pending', 'attention')}</span>`}${
     may &&
     menu(
       icon('kebab-horizontal'),

@@ -1,13 +1,16 @@
+import { mayPush } from '#hosting/issues/rights.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import { readRows } from '#hosting/pulls/views/diff-rows.ts'
 import { plainTable } from '#hosting/pulls/views/diff-table.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
-import { readPatch } from '#hosting/reviews/diff-position.ts'
+import { linesOf } from '#hosting/reviews/commit-suggestion.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { button } from '#web/components/button.ts'
 import { type Html, html } from '#web/html.ts'
-import type { Visit } from '#web/page.ts'
+import { form, type Visit } from '#web/page.ts'
 
 /** A comment on lines, and the replies to it. */
 export interface Thread {
@@ -44,11 +47,16 @@ export async function loadTalk(visit: Visit, repo: Repository, pull: Pull): Prom
       return oldest ? [{ id, first: oldest, comments: inside }] : []
     },
   )
-  return { reviews, total, threads, texts: await renderAll(visit, repo, [...reviews, ...comments]) }
+  return {
+    reviews,
+    total,
+    threads,
+    texts: await renderAll(visit, repo, [...reviews, ...comments], commitForm(visit, repo, pull)),
+  }
 }
 
 /** Renders all texts in one go. A suggestion becomes a small diff. */
-async function renderAll(visit: Visit, repo: Repository, said: (Review | ReviewComment)[]) {
+async function renderAll(visit: Visit, repo: Repository, said: (Review | ReviewComment)[], tool: SuggestionTool) {
   const pieces = said.flatMap((one) => piecesOf(one.body).map((piece) => ({ one, ...piece })))
   const rendered = await renderTexts(
     visit,
@@ -57,7 +65,7 @@ async function renderAll(visit: Visit, repo: Repository, said: (Review | ReviewC
   )
   const texts = new Map<Review | ReviewComment, Html>(said.map((one) => [one, html``]))
   for (const [index, { one, suggestion }] of pieces.entries()) {
-    const shown = suggestion === undefined ? rendered[index] : suggested(one, suggestion)
+    const shown = suggestion === undefined ? rendered[index] : suggested(one, suggestion, tool)
     texts.set(one, html`${texts.get(one)}${shown}`)
   }
   return texts
@@ -83,15 +91,7 @@ export function piecesOf(body: string): Piece[] {
   return pieces
 }
 
-/** The lines that a comment is about, as they are in the head. */
-export function linesOf({ diff_hunk, line, start_line, side }: ReviewComment): string[] {
-  if (line === null || side !== 'RIGHT') return []
-  return readPatch(diff_hunk).flatMap(({ text, RIGHT }) =>
-    RIGHT !== undefined && RIGHT >= (start_line ?? line) && RIGHT <= line ? [text.slice(1)] : [],
-  )
-}
-
-function suggested(comment: Review | ReviewComment, suggestion: string): Html {
+function suggested(comment: Review | ReviewComment, suggestion: string, tool: SuggestionTool): Html {
   const about = 'diff_hunk' in comment ? comment : undefined
   const start = about?.start_line ?? about?.line ?? 1
   const removed = about ? linesOf(about).map((line) => `-${line}`) : []
@@ -100,5 +100,21 @@ function suggested(comment: Review | ReviewComment, suggestion: string): Html {
     .slice(0, -1)
     .map((line) => `+${line}`)
   const rows = readRows([`@@ -${start} +${start} @@`, ...removed, ...added].join('\n')).slice(1)
-  return html`<div class="suggestion"><p>Suggested change</p>${plainTable(rows)}</div>`
+  return html`<div class="suggestion"><p>Suggested change</p>${plainTable(rows)}${about && removed.length > 0 && tool(about, suggestion)}</div>`
+}
+
+type SuggestionTool = (comment: ReviewComment, suggestion: string) => Html | undefined
+
+/** A button that commits a suggestion to the branch, for those who may push to it. */
+function commitForm(visit: Visit, repo: Repository, pull: Pull): SuggestionTool {
+  const head = pull.head_repo_id === repo.id ? repo : pull.head_repo
+  if (!visit.visitor || pull.state === 'closed' || !head || head.archived || !mayPush(head)) return () => undefined
+  return ({ id, review_state }, suggestion) => {
+    if (review_state === 'PENDING') return undefined
+    const inputs = html`<input type="hidden" name="suggestion" value="${suggestion}">${button('Commit suggestion', { size: 'small' })}`
+    return form(visit, `${pathOf(repo)}/pull/${pull.number}/suggestions/${id}`, inputs, {
+      class: 'suggestion-form',
+      replace: true,
+    })
+  }
 }
