@@ -142,6 +142,7 @@ import { pages as watchedPages } from '#parts/watching/own/pages.ts'
 import { pages as watchingPages } from '#parts/watching/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
+import { pages as editedDeliveryPages } from '#parts/webhooks/deliveries/edited-pages.ts'
 import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
 import { diagnosisApi } from '#parts/webhooks/diagnosis/api.ts'
 import { pages as diagnosisPages } from '#parts/webhooks/diagnosis/pages.ts'
@@ -278,6 +279,7 @@ const pageRoutes: PageRoute[] = [
   ...teamPages,
   ...hookPages,
   ...deliveryPages,
+  ...editedDeliveryPages,
   ...diagnosisPages,
   ...importPages,
 ]

@@ -22,6 +22,8 @@ import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from '#pa
 import { type Filter, filters, type OverviewQuery, overview } from '#parts/webhooks/views/overview.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { buttonLink } from '#web/components/button.ts'
+import { copyButton } from '#web/components/copy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
@@ -135,12 +137,22 @@ async function deliveryPage(visit: SignedIn): Promise<Outcome> {
   const again = form(visit, `${hookPath(visited)}/deliveries/${id}/attempts`, html`<button class="primary">Redeliver</button>`, {
     class: 'inline',
   })
-  const shown = html`<div class="heading"><h2>${event}${action && `.${action}`}</h2>${again}</div>
+  const tools = html`${payload !== null && copyButton(curlOf(delivery.url, request_headers, payload), 'Copy as curl')}${buttonLink('Compare', `${hookPath(visited)}/deliveries/${id}/compare`, { icon: 'git-compare' })}${buttonLink('Edit and send', `${hookPath(visited)}/deliveries/${id}/edit`, { icon: 'pencil' })}${again}`
+  const shown = html`<div class="heading"><h2>${event}${action && `.${action}`}</h2><div class="buttons">${tools}</div></div>
 <dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), outcomeText(delivery))}</dd></div><div><dt>Duration</dt><dd>${formatDuration(duration)}</dd></div>
 <div><dt>Delivered</dt><dd>${exactTime(delivered_at)}${redelivery && html` <span class="badge">redelivery</span>`}</dd></div>
 ${throttled_at && html`<div><dt>Postponed since</dt><dd>${exactTime(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
 ${exchangePanes({ ...delivery, request_headers, payload })}`
   return hookPage(visited, '', `Delivery ${guid}`, shown)
+}
+
+/** The request as a command of a POSIX shell. The signature stays valid, because the payload is the same to the byte. */
+function curlOf(url: string, headers: Record<string, string | string[]>, payload: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  const as_form = headers['content-type'] !== 'application/json'
+  const given = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  const data = as_form ? `--data-urlencode ${quoted(`payload=${payload}`)}` : `--data-binary ${quoted(payload)}`
+  return ['curl -X POST', quoted(url), ...given, data].join(' \\\n  ')
 }
 
 /** Notifies the page of changes; the page then reloads itself. */
