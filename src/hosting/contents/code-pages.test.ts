@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { lfsRoot, storeContents } from '#git/lfs-store.ts'
+import { addObjects } from '#hosting/lfs/objects.ts'
 import { expect } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
 import { Guest, signedIn } from '#test/guest.ts'
@@ -135,6 +138,22 @@ test('each kind of file is shown as what it is', async () => {
     ['tree/main/m', '/ada/engine/blob/main/m'],
   ] as const)
     assert.equal((await guest.get(`/ada/engine/${path}`)).location, to)
+})
+
+test('the raw address of a file in Git LFS sends its contents, to those who may see the repository', async () => {
+  await using engine = await openEngine()
+  const { work, forge, id } = engine
+  const { db, settings } = forge.belfry
+  const root = lfsRoot(settings.BELFRY_DATA)
+  const stored = await storeContents(root, Readable.from([Buffer.from('large contents')]))
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${stored.oid}\nsize ${stored.size}\n`
+  await work.commit('Add', { 'large.bin': pointer })
+  await work.push()
+  const guest = new Guest(forge)
+  assert.equal((await guest.get('/ada/engine/raw/main/large.bin')).text, pointer, 'the repository does not have it yet')
+  await db.transaction((transaction) => addObjects(transaction, root, id, [stored]))
+  const raw = await guest.get('/ada/engine/raw/main/large.bin')
+  assert.deepEqual([raw.text, raw.headers.get('content-type')], ['large contents', 'application/octet-stream'])
 })
 
 test('blame shows the last commit of each line, and the finder what contains the typed characters', async () => {
