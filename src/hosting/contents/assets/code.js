@@ -50,6 +50,8 @@ onElement('[data-copy-file]', (button, signal) => {
 })
 
 onElement('.code-page a[href*="/find/"]', (link, signal) => onKey(signal, { t: () => link.click() }))
+for (const [key, selector] of Object.entries({ b: '.file .segments a[href*="/blame/"]', e: '.file a[href*="/edit/"]' }))
+  onElement(selector, (link, signal) => onKey(signal, { [key]: () => link.click() }))
 onElement('[data-permalink]', (page, signal) =>
   onKey(signal, { y: () => history.replaceState(history.state, '', page.dataset.permalink + location.search + location.hash) }),
 )

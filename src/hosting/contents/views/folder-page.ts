@@ -14,6 +14,10 @@ import { addFile, authorOf, patience } from './overview.ts'
 import { readmeBox } from './readme.ts'
 import { refMenu } from './ref-menu.ts'
 
+/** Keys of the scripts of these pages, for the list of keys. */
+const folderKeys = [['t', 'Find a file']]
+const fileKeys = [...folderKeys, ['b', 'Blame'], ['e', 'Edit the file'], ['y', 'Address of this commit']]
+
 /** The branch, the path with links to the folders above, and a link to the finder. */
 export function pathBar(location: CodeLocation, view: CodeView, refs: RefNames, tools?: Html): Html {
   const { repo, path } = location
@@ -23,7 +27,7 @@ export function pathBar(location: CodeLocation, view: CodeView, refs: RefNames, 
     const isLast = index === parts.length - 1
     return html`<span class="muted">/</span>${isLast ? html`<strong>${part}</strong>` : html`<a href="${codeAddress('tree', location, above)}">${part}</a>`}`
   })
-  return html`<div class="code-bar">${refMenu(location, view, refs)}<h1 class="path"><a href="${codeAddress('tree', location)}">${repo.name}</a>${crumbs}</h1>${copyButton(path, 'Copy the path')}
+  return html`<div class="code-bar" data-page-keys="${JSON.stringify(view === 'blob' ? fileKeys : folderKeys)}">${refMenu(location, view, refs)}<h1 class="path"><a href="${codeAddress('tree', location)}">${repo.name}</a>${crumbs}</h1>${copyButton(path, 'Copy the path')}
 <span class="space"></span>${tools}${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}</div>`
 }
 

@@ -80,6 +80,6 @@ function codeBar(visit: Visit, location: CodeLocation, refs: RefNames): Html {
     const text = number >= mostCounted ? `${shortCount(number)}+` : shortCount(number)
     return html`<a class="ref-count" href="${pathOf(repo)}/${kind}">${icon(name)} <strong>${text}</strong> <span>${number === 1 ? one : kind}</span></a>`
   }
-  return html`<div class="code-bar">${refMenu(location, 'tree', refs)}${count('branches', 'git-branch', 'branch')}${count('tags', 'tag', 'tag')}
+  return html`<div class="code-bar" data-page-keys="${JSON.stringify([['t', 'Find a file']])}">${refMenu(location, 'tree', refs)}${count('branches', 'git-branch', 'branch')}${count('tags', 'tag', 'tag')}
 <span class="space"></span>${addFile(visit, location)}${buttonLink(html`Go to file <kbd aria-hidden="true">t</kbd>`, codeAddress('find', location), { icon: 'search' })}${cloneMenu(visit, location)}</div>`
 }
