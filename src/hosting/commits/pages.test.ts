@@ -44,6 +44,12 @@ test('commits are listed newest first by day, with a graph, their checks and com
   assert.match(text, new RegExp(`href="/ada/engine/commit/${main}#comments"`))
   assert.match(text, new RegExp(`data-copy="${topic}"`))
   assert.match(text, /<link rel="alternate"[^>]*href="\/ada\/engine\/commits\/main\.atom"/)
+  assert.equal(titles((await guest.get('/ada/engine/commits/main?author=ada')).text).length, 4)
+  for (const none of ['nobody-here', 'a%00b', hostile, 'x'.repeat(999)]) {
+    const found = await guest.get(`/ada/engine/commits/main?author=${encodeURIComponent(none)}`)
+    assert.match(found.text, /No commits by this author/)
+    assert.doesNotMatch(found.text, /<script>alert/)
+  }
   assert.match(text, /Why &lt;b&gt;not&lt;\/b&gt;/)
   assert.doesNotMatch(text, /<script>alert|<img onerror|<b>not/)
   for (const path of ['commits/none', 'commits/main%00', 'commits/-x'])
