@@ -26,12 +26,23 @@ export async function profileHeader(visit: Visit, user: Account, { followers, fo
   return html`<aside class="profile-header" aria-label="Profile"><div class="profile-name">${avatar(user, 240)}<div><h1><bdi>${name || login}</bdi></h1>${name && html`<p class="login">${login}</p>`}</div></div>
 ${bio && html`<p class="bio" dir="auto">${bio}</p>`}${action && html`<div class="profile-action">${action}</div>`}
 <p class="follows">${icon('people')} <a href="/${login}?tab=followers"><strong>${shortCount(followers)}</strong> ${followers === 1 ? 'follower' : 'followers'}</a> · <a href="/${login}?tab=following"><strong>${shortCount(following)}</strong> following</a></p>
-<ul class="plain profile-facts">${factsOf(user)}</ul>
+<ul class="plain profile-facts">${factsOf(user, companyOf(user, organizations.rows))}</ul>
 ${organizations.rows.length > 0 && html`<h2>Organizations</h2><p class="profile-organizations">${organizations.rows.map((org) => html`<a href="/${org.login}" title="${org.login}" aria-label="${org.login}">${avatar(org, 32)}</a>`)}</p>`}</aside>`
 }
 
-function factsOf({ company, location, email, email_public, blog, twitter_username, created_at, site_admin }: Account): Html[] {
-  const facts: [name: string, label: string, value: Html | string | null | false][] = [
+/** `@name` of an organization that the page shows is a link to it. */
+function companyOf({ company }: Account, organizations: Pick<Account, 'login'>[]): Html | string | null {
+  const named = organizations.find(({ login }) => company?.toLowerCase() === `@${login.toLowerCase()}`)
+  return named ? html`<a href="/${named.login}">${company}</a>` : company
+}
+
+type Fact = Html | string | null | false
+
+function factsOf(
+  { location, email, email_public, blog, twitter_username, created_at, site_admin }: Account,
+  company: Fact,
+): Html[] {
+  const facts: [name: string, label: string, value: Fact][] = [
     ['organization', 'Company', company],
     ['location', 'Location', location],
     ['mail', 'E-mail address', email_public && email ? html`<a href="mailto:${email}">${email}</a>` : null],
