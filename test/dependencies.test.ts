@@ -18,7 +18,8 @@ const imports = [
   /^(?:import|export) [\w\s*,{}$]*from '([^'#.][^']*)'/gm,
   /^import '([^'#.][^']*)'/gm,
   /\bimport\('([^'#.][^']*)'\)/g,
-  /\bcreateRequire\(import\.meta\.url\)\('([^']+)'\)/g,
+  // Also packages of which only files are read.
+  /\bcreateRequire\(import\.meta\.url\)(?:\.resolve)?\('([^']+)'\)/g,
 ]
 
 function packagesIn(file: string) {
