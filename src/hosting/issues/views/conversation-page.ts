@@ -14,6 +14,15 @@ import { quotedText } from './quoting.ts'
 import { conversationSide } from './side.ts'
 import { timeline } from './timeline.ts'
 
+/** For the list of keys; conversations.js acts on them. */
+const keys = JSON.stringify([
+  ['r', 'Write a comment'],
+  ['Ctrl Enter', 'Send the comment'],
+  ['l', 'Change labels'],
+  ['a', 'Change assignees'],
+  ['m', 'Change the milestone'],
+])
+
 export async function conversationPage(visit: Visit, conversation: Conversation, typed?: Typed): Promise<Outcome> {
   const { repo, issue, kind } = conversation
   const [talk, side, box] = await Promise.all([
@@ -21,7 +30,7 @@ export async function conversationPage(visit: Visit, conversation: Conversation,
     conversationSide(visit, conversation),
     commentBox(visit, conversation, typed?.form === undefined ? typed : undefined),
   ])
-  const body = html`<main class="conversation">${banner(visit.flash.done)}${conversationHead(visit, conversation, typed)}
+  const body = html`<main class="conversation" data-page-keys="${keys}">${banner(visit.flash.done)}${conversationHead(visit, conversation, typed)}
 <div class="with-side"><div class="talk">${talk}${conversation.below}${box}</div>${side}</div></main>`
   const title = `${issue.title} · ${kind === 'pull' ? 'Pull request' : 'Issue'} #${issue.number} · ${repo.owner_login}/${repo.name}`
   return {

@@ -37,6 +37,15 @@ const kinds = {
   },
 } as const
 
+/** For the list of keys; lists.js acts on them. */
+const keys = JSON.stringify([
+  ['j', 'Next row'],
+  ['k', 'Previous row'],
+  ['Enter', 'Open the row'],
+  ['x', 'Select the row'],
+  ['c', 'Create a new one'],
+])
+
 export interface ListOptions {
   /** The button that opens a new one. */
   create?: Html | undefined
@@ -64,7 +73,7 @@ export async function listPage(visit: Visit, only: ListKind, options: ListOption
   const list = rows.length
     ? box(rows, { header, label: title, kind: 'issue-list' })
     : html`${box([], { header, kind: 'issue-list none' })}${nothing(only, q, place, found)}`
-  const body = html`<main class="issue-lists">${banner(visit.flash.done)}<h1 class="unseen">${title}</h1>${options.notice}
+  const body = html`<main class="issue-lists" data-page-keys="${keys}">${banner(visit.flash.done)}<h1 class="unseen">${title}</h1>${options.notice}
 <div class="list-bar">${searchForm(place, q, only)}<div class="buttons">${buttonLink('Labels', `${pathOf(repo)}/labels`, { icon: 'tag' })}${repo.has_issues && buttonLink('Milestones', `${pathOf(repo)}/milestones`, { icon: 'milestone' })}${options.create}</div></div>
 ${banner(found.problem, 'danger')}${list}${pager(place, { q }, page, Math.ceil(found.listed / perPage))}</main>`
   return {
