@@ -82,6 +82,7 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
     head: { repository: path, sha },
     base: parent === undefined ? undefined : { repository: path, sha: parent },
     comments: { ...lines, address: may_comment ? (anchor) => `${path}/commit/${sha}?comment=${anchor}#${anchor}` : undefined },
+    address: `${path}/commit/${sha}`,
   })
   const section = commentSection(visit, repo, sha, { rest, earlier, typed: begun })
   return {

@@ -30,6 +30,7 @@ test('a file is shown in one column or two, with hostile text as text, and long 
     'long.txt': 'x\n'.repeat(2000),
     'blob.bin': Buffer.from([0, 1, 2, 255]),
     'empty.txt': '',
+    'turned.txt': 'a \u202e b\n',
     'a b/"><img src=x>.txt': 'odd\n',
   })
   await work.git('mv', 'readme.txt', 'moved.txt')
@@ -41,7 +42,8 @@ test('a file is shown in one column or two, with hostile text as text, and long 
   const { text } = await nobody.get(path)
   assert.equal(/<script>alert|<img src=x/.test(text), false)
   for (const said of [
-    '6 changed files',
+    '7 changed files',
+    'characters that change the direction',
     'A binary or empty file',
     'was renamed without changes',
     'Show this file alone',

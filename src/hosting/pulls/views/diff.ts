@@ -22,6 +22,8 @@ export interface DiffOptions {
   head?: { repository: string; sha: string } | undefined
   base?: { repository: string; sha: string } | undefined
   comments?: DiffComments | undefined
+  /** The address of the page, if it can also be the answer to a form that was sent elsewhere. */
+  address?: string | undefined
   /** At the end of the bar above the files. */
   tools?: Html | undefined
 }
@@ -40,11 +42,11 @@ export async function diffView(visit: Visit, changes: Changes, options: DiffOpti
   })
   await highlightDiff(read.filter(({ fits }) => fits))
   const shown = read.map(({ file, rows, fits }) =>
-    showFile(file, fits ? diffTable(file, rows, layout, options.comments) : tooLong(visit, file), options),
+    showFile(file, fits ? diffTable(file, rows, layout, options.comments) : tooLong(visit, file, options), options),
   )
   const more = alone === null ? changes.changed_files - shown.length : 0
-  return html`<div class="diff${shown.length > 1 && ' listed'}">${bar(visit, changes, layout, options.tools)}${shown.length > 1 && fileIndex(files)}
-<div class="diff-content">${alone !== null && html`<p class="muted">Only <code>${alone}</code> is shown. <a href="${addressWith(visit, { file: null })}">Show all files</a></p>`}${shown}${more > 0 && html`<p class="muted">${more} more files are not shown.</p>`}</div></div>`
+  return html`<div class="diff${shown.length > 1 && ' listed'}">${bar(visit, changes, layout, options)}${shown.length > 1 && fileIndex(files)}
+<div class="diff-content">${alone !== null && html`<p class="muted">Only <code>${alone}</code> is shown. <a href="${addressWith(visit, options.address, { file: null })}">Show all files</a></p>`}${shown}${more > 0 && html`<p class="muted">${more} more files are not shown.</p>`}</div></div>`
 }
 
 const cookie = 'belfry_diff'
@@ -60,18 +62,20 @@ function layoutOf(visit: Visit): Layout {
   return readCookie(visit.request, cookie) === 'split' ? 'split' : 'unified'
 }
 
-function addressWith({ request, query }: Visit, changed: Record<string, string | null>): string {
+function addressWith({ request, query }: Visit, address: string | undefined, changed: Record<string, string | null>): string {
   const asked = new URLSearchParams(query)
   asked.delete('flash')
   for (const [name, value] of Object.entries(changed)) value === null ? asked.delete(name) : asked.set(name, value)
-  const [path = ''] = request.url.split('?')
+  const [asking = ''] = request.url.split('?')
+  const path = address ?? asking
   return asked.size ? `${path}?${asked}` : path
 }
 
-function bar(visit: Visit, { changed_files, additions, deletions }: Changes, layout: Layout, tools: Html | undefined): Html {
+function bar(visit: Visit, { changed_files, additions, deletions }: Changes, layout: Layout, options: DiffOptions): Html {
+  const { address, tools } = options
   const choice = (name: Layout, text: string, picture: string) => ({
     text,
-    href: addressWith(visit, { diff: name }),
+    href: addressWith(visit, address, { diff: name }),
     icon: picture,
     current: layout === name,
   })
@@ -114,8 +118,13 @@ function showFile(file: ChangedFile, shown: Html, { head, base, comments }: Diff
     at && buttonLink('View file', `${at.repository}/blob/${at.sha}/${encodePath(filename)}`, { size: 'small', kind: 'invisible' })
   }<label class="viewed" hidden><input type="checkbox"> Viewed</label></div>
 <details open><summary><span class="chevron">${icon('chevron-down')}</span><code>${name}</code> ${status !== 'modified' && html`<span class="badge">${status}</span> `}${counts({ additions, deletions })}</summary>
-${comments?.above(file)}${lines}</details></section>`
+${bidiNote(file)}${comments?.above(file)}${lines}</details></section>`
 }
+
+/** Such characters can make code read differently from what it does. */
+const bidiNote = ({ filename, patch = '' }: ChangedFile) =>
+  /[\u202a-\u202e\u2066-\u2069]/.test(filename + patch) &&
+  html`<p class="diff-said">${icon('alert')} This file has characters that change the direction of text, so that it may not read as it runs.</p>`
 
 /** Git has no lines of binary files, and reads no long ones. */
 function withoutLines({ status, changes }: ChangedFile): string {
@@ -124,5 +133,5 @@ function withoutLines({ status, changes }: ChangedFile): string {
   return status === 'modified' ? 'A binary file, or a change of its mode only.' : 'A binary or empty file.'
 }
 
-const tooLong = (visit: Visit, { filename, changes }: ChangedFile) =>
-  html`<p class="diff-note">${changes} changed lines are not shown here. <a href="${addressWith(visit, { file: filename })}">Show this file alone</a></p>`
+const tooLong = (visit: Visit, { filename, changes }: ChangedFile, { address }: DiffOptions) =>
+  html`<p class="diff-note">${changes} changed lines are not shown here. <a href="${addressWith(visit, address, { file: filename })}">Show this file alone</a></p>`

@@ -33,7 +33,7 @@ export async function filesPage(visit: Visit, page: PullPage, typed?: TypedRevie
     review && buttonLink('Review changes', '#review', { kind: 'primary', ...(pending && { count: pending.comments }) })
   const comments = commentsIn(visit, shelf, pending)
   const template = may && html`<template id="line-form">${lineForm(visit, shelf, pending, '')}</template>`
-  const body = html`${await diffView(visit, comparison, { ...sides, comments, tools })}${review}${template}`
+  const body = html`${await diffView(visit, comparison, { ...sides, comments, tools, address: `${path}/files` })}${review}${template}`
   return pullPage(visit, page, 'Files changed', body, typed?.problem?.status)
 }
 
