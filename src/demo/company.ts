@@ -18,6 +18,8 @@ const stars: [days: number, by: string, repo: string][] = [
   [305, 'ada', 'clockwork/measurements'],
   [240, 'juno', 'clockwork/measurements'],
   [155, 'lena', 'clockwork/measurements'],
+  [230, 'ben', 'ada/notebook'],
+  [92, 'lena', 'ada/notebook'],
   [201, 'greta', 'cleo/journal'],
   [143, 'esme', 'cleo/journal'],
   [101, 'lena', 'cleo/journal'],

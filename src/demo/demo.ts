@@ -13,6 +13,7 @@ import { escapementScenes } from './escapement.ts'
 import { importScenes } from './imported.ts'
 import { journalScenes } from './journal.ts'
 import { ledgerScenes, measurementScenes } from './measurements.ts'
+import { notebookScenes } from './notebook.ts'
 import { gather, peopleScenes, visitors } from './people.ts'
 import { ringerScenes } from './ringer.ts'
 import { timeOf } from './scenes.ts'
@@ -57,6 +58,7 @@ async function tell(belfry: Belfry, password_hash: string, signal: AbortSignal |
       ...measurementScenes(now),
       ...ledgerScenes,
       ...journalScenes(now),
+      ...notebookScenes(now),
       ...importScenes,
       ...conversationScenes,
       ...companyScenes,
