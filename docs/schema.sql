@@ -1745,6 +1745,14 @@ alter table two_factor add constraint two_factor_kind_check CHECK ((kind = ANY (
 alter table two_factor add constraint two_factor_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table two_factor add constraint two_factor_pkey PRIMARY KEY (user_id);
 
+create table watching_preferences (
+  user_id bigint not null,
+  watches_created boolean not null,
+  watches_given boolean not null
+);
+alter table watching_preferences add constraint watching_preferences_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table watching_preferences add constraint watching_preferences_pkey PRIMARY KEY (user_id);
+
 create unlogged table workers (
   id text not null,
   seen_at timestamp with time zone not null

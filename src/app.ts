@@ -140,6 +140,7 @@ import { assets as timelineAssets } from '#parts/timelines/views/activity-list.t
 import { api as watching } from '#parts/watching/api.ts'
 import { pages as watchedPages } from '#parts/watching/own/pages.ts'
 import { pages as watchingPages } from '#parts/watching/pages.ts'
+import { pages as watchingPreferencePages } from '#parts/watching/preferences/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
 import { pages as editedDeliveryPages } from '#parts/webhooks/deliveries/edited-pages.ts'
@@ -239,6 +240,7 @@ const pageRoutes: PageRoute[] = [
   ...leaving(resumePages),
   ...accountPages,
   ...appearancePages,
+  ...watchingPreferencePages,
   ...twoFactorPages,
   ...tokenPages,
   ...feedKeyPages,

@@ -1,4 +1,6 @@
+import { copyButton } from './components/copy.ts'
 import { icon } from './components/icon.ts'
+import { banner } from './components/toast.ts'
 import { type Html, html } from './html.ts'
 import { form, type Outcome, type Visit } from './page.ts'
 
@@ -10,6 +12,7 @@ const menu: [heading: string, pages: Page[]][] = [
     [
       ['/settings/profile', 'Profile', 'person'],
       ['/settings/appearance', 'Appearance', 'paintbrush'],
+      ['/settings/notifications', 'Notifications', 'bell'],
       ['/settings/organizations', 'Organizations', 'organization'],
     ],
   ],
@@ -55,7 +58,7 @@ export function settingsPage(path: string, title: string, body: Html, status = 2
 }
 
 export function note(text: string | undefined): Html | undefined {
-  return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`
+  return banner(text)
 }
 
 /** Asks before an action that cannot be undone. */
@@ -78,6 +81,6 @@ interface Question {
 }
 
 export function shownOnce(label: string, secret: string): Html {
-  return html`<section class="note" aria-label="${label}"><p><strong>${label}</strong>: copy this now, it is not shown again.</p>
-<pre tabindex="0" class="secret">${secret}</pre></section>`
+  return html`<section class="banner success" aria-label="${label}">${icon('key')}<div class="shown-once"><p class="title-line"><strong>${label}</strong>: copy this now, it is not shown again. ${copyButton(secret, `Copy: ${label}`)}</p>
+<pre tabindex="0" class="secret">${secret}</pre></div></section>`
 }

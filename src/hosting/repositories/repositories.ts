@@ -214,7 +214,7 @@ export async function createRepository(db: Transaction, viewer: Viewer, owner: P
   await endRedirect(db, { id: repo_id, owner_id: owner.id }, name, viewer.viewer_id)
   if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, viewer.viewer_id)
   if (viewer.viewer_id !== null) await watch(db, { id: viewer.viewer_id }, { id: repo_id })
-  if (owner.type === 'Organization') await watchByMembers(db, { id: repo_id })
+  if (owner.type === 'Organization') await watchByMembers(db, { id: repo_id }, { id: viewer.viewer_id })
   return loadRepositoryById(db, { ...viewer, sees_private: true }, repo_id)
 }
 

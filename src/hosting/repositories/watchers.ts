@@ -63,9 +63,13 @@ async function startPushing(db: Transaction, { users, repos }: Noted) {
     insert into subscriptions (user_id, repo_id, created_at)
     select p.user_id, p.repo_id, ${db.now}
     from unnest(${users}::bigint[], ${repos}::bigint[]) p (user_id, repo_id) join repositories r on r.id = p.repo_id
-    where access_of(p.user_id, r) >= ${push}
+    where access_of(p.user_id, r) >= ${push} and ${watchesGiven(sql`p.user_id`)}
     on conflict do nothing`)
 }
+
+/** Whether a user wants to watch repositories that they are given push access to. */
+const watchesGiven = (user_id: Sql) => sql`not exists (
+  select from watching_preferences w where w.user_id = ${user_id} and not w.watches_given)`
 
 export const whoOwns = (repo: { id: number }) => sql`select owner_id from repositories where id = ${repo.id}`
 export const thisOwner = (owner: { id: number }) => sql`select ${owner.id}::bigint as owner_id`
@@ -74,20 +78,22 @@ export const onePair = (user: { id: number }, repo: { id: number }) => sql`
   select ${user.id}::bigint as user_id, ${repo.id}::bigint as repo_id`
 export const watchersOf = (repo: { id: number }) => sql`select user_id, repo_id from subscriptions where repo_id = ${repo.id}`
 
-/** Subscribes a user who gains push access. A choice that the user made before stays. */
+/** Subscribes the user who created a repository, unless they prefer not to. */
 export async function watch(db: Transaction, user: Pick<Person, 'id'>, repo: { id: number }) {
   await db.query(sql`
     insert into subscriptions (user_id, repo_id, created_at)
     select ${user.id}, r.id, ${db.now} from repositories r where r.id = ${repo.id} and access_of(${user.id}, r) > 0
+      and not exists (select from watching_preferences w where w.user_id = ${user.id} and not w.watches_created)
     on conflict do nothing`)
 }
 
-/** Members with push access watch a new repository of their organization. It has no teams and collaborators yet. */
-export async function watchByMembers(db: Transaction, repo: { id: number }) {
+/** Other members with push access watch a new repository of their organization. It has no teams and collaborators yet. */
+export async function watchByMembers(db: Transaction, repo: { id: number }, creator: { id: number | null }) {
   await db.query(sql`
     insert into subscriptions (user_id, repo_id, created_at)
     select m.user_id, r.id, ${db.now}
     from repositories r join accounts o on o.id = r.owner_id join memberships m on m.org_id = o.id
-    where r.id = ${repo.id} and (m.role = 'admin' or o.member_access >= ${push})
+    where r.id = ${repo.id} and (m.role = 'admin' or o.member_access >= ${push}) and m.user_id is distinct from ${creator.id}
+      and ${watchesGiven(sql`m.user_id`)}
     on conflict do nothing`)
 }

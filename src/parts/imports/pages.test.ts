@@ -154,7 +154,7 @@ test('errors are next to their fields, input is kept, and a password is never sh
   assert.equal(second.status, 422)
   assert.match(second.text, /role="alert">An import into this repository is in progress/)
   assert.equal((await present(forge)).id, row.id)
-  assert.equal((await ada.get(`${page}?done=constructor`)).text.includes('class="note"'), false)
+  assert.equal((await ada.get(`${page}?done=constructor`)).text.includes('class="banner success"'), false)
 })
 
 test('a repository that cannot take an import shows the reason and what to do', async () => {
