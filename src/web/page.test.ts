@@ -94,7 +94,7 @@ test('a form that made something redirects: a reload shows no secret, and makes 
   }
   const tokens = await ada.get('/settings/tokens')
   // Two: the one that the forge made for its own use, and this.
-  assert.equal(tokens.text.match(/class="card"/g)?.length, 2)
+  assert.equal(tokens.text.match(/class="setting-row"/g)?.length, 2)
   assert.equal((await ada.get('/settings/developers')).text.match(/<strong>Rook</g)?.length, 1)
   const late = await ada.fill('/settings/tokens', { note: 'late', days: '7' })
   forge.clock.advance(5 * 60_000)

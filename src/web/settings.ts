@@ -84,3 +84,8 @@ export function shownOnce(label: string, secret: string): Html {
   return html`<section class="banner success" aria-label="${label}">${icon('key')}<div class="shown-once"><p class="title-line"><strong>${label}</strong>: copy this now, it is not shown again. ${copyButton(secret, `Copy: ${label}`)}</p>
 <pre tabindex="0" class="secret">${secret}</pre></div></section>`
 }
+
+/** A row of a box in the settings: an icon, what it is about, and what can be done with it. */
+export function settingRow(symbol: string, about: Html, action?: Html): Html {
+  return html`<div class="setting-row">${icon(symbol, { size: 24 })}<div>${about}</div>${action}</div>`
+}

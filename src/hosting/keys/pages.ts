@@ -1,9 +1,11 @@
+import { emptyState } from '#web/components/empty-state.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { settingsPage } from '#web/settings.ts'
+import { settingRow, settingsPage } from '#web/settings.ts'
 import { addKey, deleteKey, listKeys, type SshKey } from './keys.ts'
 
 const place = '/settings/keys'
@@ -35,7 +37,9 @@ const most = { limit: 500, offset: 0 }
 
 async function showKeys(visit: SignedIn, typedIn = { title: '', key: '' }, problem?: Problem) {
   const { rows } = await listKeys(visit.db, { user: visit.visitor }, most)
-  const list = rows.length ? html`${rows.map((row) => showKey(visit, row))}` : html`<p class="muted">There are no keys yet.</p>`
+  const list = rows.length
+    ? box(rows.map((row) => showKey(visit, row)))
+    : emptyState('key', 'There are no keys yet.', 'Add the public key of a computer of yours below.')
   const add = html`${alert(problem)}${field({ label: 'Title', name: 'title', value: typedIn.title })}
 <label for="key">Key</label><textarea id="key" name="key" rows="5" required spellcheck="false" autocapitalize="none"
 aria-describedby="key-hint">${typedIn.key}</textarea><p class="hint muted" id="key-hint">The line in a file like id_ed25519.pub. Never the private key.</p>
@@ -45,6 +49,14 @@ aria-describedby="key-hint">${typedIn.key}</textarea><p class="hint muted" id="k
 }
 
 const showKey = (visit: SignedIn, { id, title, fingerprint, created_at, application_name }: SshKey) =>
-  html`<section class="card"><strong>${title}</strong><br><code>${fingerprint}</code><p class="muted">Added ${moment(created_at)}
-${application_name !== null && html` by the application ${application_name}`}</p>
-${form(visit, `${place}/delete`, html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Remove ${title}">Remove</button>`, { class: 'inline' })}</section>`
+  settingRow(
+    'key',
+    html`<strong>${title}</strong><br><code>${fingerprint}</code><p class="muted">Added ${moment(created_at)}
+${application_name !== null && html` by the application ${application_name}`}</p>`,
+    form(
+      visit,
+      `${place}/delete`,
+      html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Remove ${title}">Remove</button>`,
+      { class: 'inline' },
+    ),
+  )

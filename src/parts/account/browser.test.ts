@@ -85,6 +85,8 @@ test('the other settings are readable and usable', async () => {
   await page.getByRole('link', { name: 'Keep it' }).click()
 
   await page.getByRole('link', { name: 'Fine-grained tokens' }).click()
+  // Both pages have this field.
+  await page.waitForURL(/fine-grained/)
   await page.getByLabel('What it is for').fill('Reads the notes')
   await page.getByLabel('Only these').check()
   await page.getByRole('checkbox', { name: 'notes' }).check()

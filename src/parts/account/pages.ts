@@ -2,12 +2,16 @@ import { updateProfile } from '#hosting/people/people.ts'
 import { closeSession, listSessions, type Session } from '#identity/sessions.ts'
 import { type Delivery, findDelivery } from '#identity/two-factor.ts'
 import { missing } from '#platform/errors.ts'
+import { avatar } from '#web/components/avatar.ts'
+import { buttonLink } from '#web/components/button.ts'
+import { badge } from '#web/components/label.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmPath, confirmVisit } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { note, settingsPage, shownOnce } from '#web/settings.ts'
+import { note, settingRow, settingsPage, shownOnce } from '#web/settings.ts'
 import { changePassword, type Owner, renewRecoveryCodes, turnOffTwoFactor } from './account.ts'
 
 const security = '/settings/security'
@@ -46,7 +50,8 @@ function profilePage(visit: SignedIn, written: Written, problem?: Problem): Outc
   const inputs = profileFields.map(([name, label, autocomplete]) =>
     field({ label, name, value: written[name], autocomplete, type: name === 'email' ? 'email' : 'text' }),
   )
-  const body = html`${note(visit.flash.done)}${alert(problem)}${inputs}
+  const { visitor } = visit
+  const body = html`${note(visit.flash.done)}${alert(problem)}<p class="title-line">${avatar(visitor, 64)} <span><strong>${visitor.login}</strong><br><a href="/${visitor.login}">See how others see you</a></span></p>${inputs}
 <p>${choice({ name: 'hireable', value: 'yes', chosen: written.hireable }, 'Open for work')}</p><button class="primary">Save</button>`
   return settingsPage('/settings/profile', 'Profile', form(visit, '/settings/profile', body), problem?.status)
 }
@@ -86,8 +91,8 @@ ${field({ label: 'New password', name: 'password', type: 'password', autocomplet
 const twoFactorOff = (
   sends_texts: boolean,
 ) => html`<p>It is off. With it on, signing in takes a code from your phone besides the password.</p>
-<p><a class="button" href="/settings/security/app">Set up an authenticator app</a>
-${sends_texts && html`<a class="button" href="/settings/security/text">Set up text messages</a>`}</p>`
+<p class="buttons">${buttonLink('Set up an authenticator app', '/settings/security/app', { icon: 'device-mobile' })}
+${sends_texts && buttonLink('Set up text messages', '/settings/security/text', { icon: 'comment' })}</p>`
 
 function twoFactorOn(visit: SignedIn, delivery: Delivery): Html {
   const fields = html`<p>To change it, give your password or a code${delivery === 'app' && ' from the app'}; a recovery code is taken too.</p>
@@ -135,17 +140,20 @@ ${shownOnce('Recovery codes', codes)}<p><a href="${security}">I have kept them</
 
 async function sessionsPage(visit: SignedIn): Promise<Outcome> {
   const sessions = await listSessions(visit.db, visit.visitor)
-  const rows = sessions.map((session) => sessionCard(visit, session))
-  const body = html`${note(visit.flash.done)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${rows}`
+  const rows = sessions.map((session) => sessionRow(visit, session))
+  const body = html`${note(visit.flash.done)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${box(rows)}`
   return settingsPage('/settings/sessions', 'Sessions', body)
 }
 
-function sessionCard(visit: SignedIn, { id, address, user_agent, created_at, last_seen_at }: Session): Html {
+function sessionRow(visit: SignedIn, { id, address, user_agent, created_at, last_seen_at }: Session): Html {
   const mine = id === visit.session.id
   const end = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="End the session from ${address}">End</button>`
-  return html`<section class="card"><p><strong>${address}</strong>${mine && ' · this browser'}</p>
-<p class="muted">${browserOf(user_agent)}<br>Signed in ${moment(created_at)}, last seen ${moment(last_seen_at)}</p>
-${!mine && form(visit, '/settings/sessions', end, { class: 'inline' })}</section>`
+  return settingRow(
+    /Android|iPhone|iPad|Mobile/.test(user_agent) ? 'device-mobile' : 'device-desktop',
+    html`<p class="title-line"><strong>${browserOf(user_agent)}</strong>${mine && badge('This browser', 'success')}</p>
+<p>Network address ${address}</p><p class="muted">Signed in ${moment(created_at)}, last seen ${moment(last_seen_at)}</p>`,
+    mine ? undefined : form(visit, '/settings/sessions', end, { class: 'inline' }),
+  )
 }
 
 /** The browser and system of a session. An unknown user agent is shown as it is. */

@@ -6,12 +6,14 @@ import { loadApplication } from '#identity/clients.ts'
 import { rotateSecret } from '#parts/oauth/applications.ts'
 import { withParameters } from '#parts/oauth/redirects.ts'
 import { hookDepsOf } from '#parts/webhooks/create.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingRow, settingsPage, shownOnce } from '#web/settings.ts'
 import { addKey, createApp, deleteApp, deleteKey, listApps, listKeys, loadOwnApp, type NewApp, newKey } from './apps.ts'
 import { issueManifestCode, longestManifest, type Manifest, parseManifest, registerApp } from './manifest.ts'
 import { accessFields, readAccess } from './views/access-fields.ts'
@@ -73,12 +75,11 @@ async function ownerOf({ db, visitor, params }: SignedIn): Promise<{ owner: Acco
 
 async function listPage(visit: SignedIn): Promise<Outcome> {
   const { rows } = await listApps(visit.db, visit.visitor, { limit: 100, offset: 0 })
-  const items = rows.map(
-    ({ name, slug, owner_login }) =>
-      html`<section class="card"><a href="${path}/${slug}"><strong>${name}</strong></a> <span class="muted">${owner_login}</span></section>`,
+  const items = rows.map(({ name, slug, owner_login }) =>
+    settingRow('apps', html`<a href="${path}/${slug}"><strong>${name}</strong></a> <span class="muted">${owner_login}</span>`),
   )
   const body = html`<p class="muted">Programs that act as themselves in the repositories on which they are installed.</p>${note(visit.flash.done)}
-${items.length ? items : html`<p>You have none yet.</p>`}<p><a class="button" href="${path}/new">Register an app</a></p>`
+${items.length ? box(items) : emptyState('apps', 'You have no apps yet.', 'An app acts as itself, with the permissions that an account accepts.')}<p><a class="button" href="${path}/new">Register an app</a></p>`
   return settingsPage(path, 'My apps', body)
 }
 

@@ -6,6 +6,7 @@ import { closeSession, findSession, openSession, type Session } from '#identity/
 import { type Delivery, findDelivery, notSent, sendCode, tooSoon } from '#identity/two-factor.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { networkOf } from '#platform/network.ts'
+import { cardPage } from '#web/card-page.ts'
 import { readCookie, writeCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
@@ -72,8 +73,11 @@ ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: '
   return {
     title: 'Sign in',
     status: problem?.status ?? 200,
-    body: html`<main class="narrow"><h1>Sign in</h1>${form(visit, '/login', fields, { class: 'form card' })}
-${signup && html`<p>New here? <a href="/signup?return_to=${encodeURIComponent(return_to)}">Make an account</a></p>`}</main>`,
+    body: cardPage(
+      'Sign in to Belfry',
+      html`${form(visit, '/login', fields, { class: 'form card' })}
+${signup && html`<p class="card">New here? <a href="/signup?return_to=${encodeURIComponent(return_to)}">Make an account</a></p>`}`,
+    ),
   }
 }
 
@@ -134,7 +138,7 @@ ${field({ label, name: 'otp', autocomplete: 'one-time-code', hint: 'One of your 
   return {
     title: 'Two-factor code',
     status: problem?.status ?? 200,
-    body: html`<main class="narrow"><h1>Two-factor code</h1>${form(visit, '/login/otp', fields, { class: 'form card' })}</main>`,
+    body: cardPage('Two-factor code', form(visit, '/login/otp', fields, { class: 'form card' })),
   }
 }
 
@@ -215,8 +219,11 @@ ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: '
   return {
     title: 'Sign up',
     status: problem?.status ?? 200,
-    body: html`<main class="narrow"><h1>Make an account</h1>${form(visit, '/signup', fields, { class: 'form card' })}
-<p>You have one? <a href="/login?return_to=${encodeURIComponent(return_to)}">Sign in</a></p></main>`,
+    body: cardPage(
+      'Make an account',
+      html`${form(visit, '/signup', fields, { class: 'form card' })}
+<p class="card">You have one? <a href="/login?return_to=${encodeURIComponent(return_to)}">Sign in</a></p>`,
+    ),
   }
 }
 

@@ -1,11 +1,13 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import { missing } from '#platform/errors.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingRow, settingsPage, shownOnce } from '#web/settings.ts'
 import { feedUrls } from './json.ts'
 import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, maxKeys } from './keys.ts'
 
@@ -36,7 +38,9 @@ function makeKey(visit: SignedIn): Promise<Outcome> {
 async function keysPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const { secret: made, done } = visit.flash
   const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: maxKeys, offset: 0 })
-  const list = rows.length ? rows.map(card) : html`<p>You have none yet.</p>`
+  const list = rows.length
+    ? box(rows.map(keyRow))
+    : emptyState('rss', 'You have no feed keys yet.', 'Make one for each feed reader.')
   const name = problem ? visit.form.get('name') : ''
   const make = html`${alert(problem)}${field({ label: 'What it is for', name: 'name', value: name, required: true })}
 <button class="primary">Make a key</button>`
@@ -61,8 +65,12 @@ const describe = ({
 }: FeedKey) => html`<p><strong>${name}</strong> <code>…${last_eight}</code></p>
 <p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'}</p>`
 
-const card = (key: FeedKey) =>
-  html`<section class="card">${describe(key)}<a class="button danger" href="${settingsPath}/delete?id=${key.id}" aria-label="Revoke ${key.name}">Revoke</a></section>`
+const keyRow = (key: FeedKey) =>
+  settingRow(
+    'rss',
+    describe(key),
+    html`<a class="button danger" href="${settingsPath}/delete?id=${key.id}" aria-label="Revoke ${key.name}">Revoke</a>`,
+  )
 
 async function askToRevoke(visit: SignedIn): Promise<Outcome> {
   const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: maxKeys, offset: 0 })

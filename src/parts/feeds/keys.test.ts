@@ -217,7 +217,7 @@ test('keys are created and revoked in the settings', async () => {
   await using forge = await openDiary()
   await forge.organization('acme', forge.ada)
   const ada = await signedIn(forge, 'ada')
-  assert.match((await ada.get('/settings/feeds')).text, /You have none yet/)
+  assert.match((await ada.get('/settings/feeds')).text, /You have no feed keys yet/)
   const made = await ada.fillAndFollow('/settings/feeds', { name: 'Phone <3' })
   assert.equal(made.status, 200)
   const urls = (/class="secret">([^<]*)</.exec(made.text)?.[1] ?? '').split('\n')

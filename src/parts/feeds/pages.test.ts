@@ -9,7 +9,7 @@ test('pages of accounts hide no other page, and an unknown login is 404', async 
   const guest = new Guest(forge)
   const there: [string, RegExp][] = [
     ['/', /Public activity/],
-    ['/login', /<h1>Sign in<\/h1>/],
+    ['/login', /<h1>Sign in to Belfry<\/h1>/],
     ['/signup', /Make an account/],
     ['/docs', /API reference/],
     ['/healthz', /ok|\{/],

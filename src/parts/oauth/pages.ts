@@ -1,5 +1,10 @@
 import { type Application, findApplication, loadApplication } from '#identity/clients.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { cardPage } from '#web/card-page.ts'
+import { avatar } from '#web/components/avatar.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { icon } from '#web/components/icon.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { type Html, html } from '#web/html.ts'
 import {
@@ -14,7 +19,7 @@ import {
   submitOwn,
   type Visit,
 } from '#web/page.ts'
-import { note, settingsPage } from '#web/settings.ts'
+import { note, settingRow, settingsPage } from '#web/settings.ts'
 import { type AuthorizeRequest, allow, allowAgain, type Consent, deny, planConsent, readRequest, SentBack } from './authorize.ts'
 import { decideDevice, findWaiting, type WaitingDevice } from './device.ts'
 import { findGrant, type Grant, listAuthorized, revokeGrant } from './grants.ts'
@@ -89,7 +94,7 @@ ${form(visit, `/login/oauth/authorize?${visit.query}`, decisionButtons(applicati
 <p class="muted">Either way you go on to <strong class="address">${placeOf(redirect_uri)}</strong></p>`
   return {
     title: `Authorize ${application.name}`,
-    body: html`<main class="narrow"><h1>Authorize ${application.name}</h1>${body}</main>`,
+    body: cardPage(`Authorize ${application.name}`, body),
   }
 }
 
@@ -102,6 +107,7 @@ function placeOf(address: string) {
 function consentCard(application: Application, { visitor }: SignedIn, { scopes, added, known, busy }: Consent): Html {
   const earlier = scopes.filter((scope) => !added.includes(scope))
   return html`<section class="card">
+<p class="asking">${icon('plug', { size: 24 })}${icon('arrow-right')}${avatar(visitor, 40)}</p>
 <p><a href="${application.url}" rel="noreferrer"><strong>${application.name}</strong></a> by <strong>${application.owner_login}</strong>
 wants to act for you, <strong>${visitor.login}</strong>.</p>
 ${application.description && html`<p class="muted">${application.description}</p>`}
@@ -137,8 +143,11 @@ placeholder="ABCD-EFGH" value="${visit.query.get('user_code') ?? ''}"><button cl
   return {
     title: 'Connect a device',
     status: problem ? 422 : 200,
-    body: html`<main class="narrow"><h1>Connect a device</h1>${form(visit, '/login/device', fields, { class: 'form card' })}
-<p class="muted">Never type a code that somebody sent you: it would let them act as <strong>${visit.visitor.login}</strong>.</p></main>`,
+    body: cardPage(
+      'Connect a device',
+      html`${form(visit, '/login/device', fields, { class: 'form card' })}
+<p class="muted">Never type a code that somebody sent you: it would let them act as <strong>${visit.visitor.login}</strong>.</p>`,
+    ),
   }
 }
 
@@ -164,26 +173,34 @@ async function devicePage(visit: SignedIn, application: Application, { user_code
   const buttons = html`<input type="hidden" name="user_code" value="${user_code}">${decisionButtons(application)}`
   return {
     title: `Authorize ${application.name}`,
-    body: html`<main class="narrow"><h1>Authorize ${application.name}</h1><p>On the device that shows <strong>${user_code}</strong>.</p>
+    body: cardPage(
+      `Authorize ${application.name}`,
+      html`<p>On the device that shows <strong>${user_code}</strong>.</p>
 ${consentCard(application, visit, consent)}${form(visit, '/login/device', buttons, { class: 'form decision' })}
-<p class="muted">Go on only if you started this yourself, on a device of your own.</p></main>`,
+<p class="muted">Go on only if you started this yourself, on a device of your own.</p>`,
+    ),
   }
 }
 
 function deviceDone(text: string): Outcome {
-  return { title: 'Connect a device', body: html`<main class="narrow"><h1>Connect a device</h1>${note(text)}</main>` }
+  return { title: 'Connect a device', body: cardPage('Connect a device', html`${note(text)}`) }
 }
 
 async function showAuthorized({ db, visitor }: SignedIn): Promise<Outcome> {
-  const rows = (await listAuthorized(db, visitor)).map(
-    (
-      row,
-    ) => html`<section class="card"><h2 class="small"><a href="/settings/connections/applications/${row.client_id}">${row.name}</a></h2>
+  const rows = (await listAuthorized(db, visitor)).map((row) =>
+    settingRow(
+      'verified',
+      html`<h2 class="small"><a href="/settings/connections/applications/${row.client_id}">${row.name}</a></h2>
 <p>by ${row.owner_login}, since ${moment(row.authorized_at)}; ${row.last_used_at ? html`last used ${moment(row.last_used_at)}` : 'not used yet'}</p>
-<p class="muted">${row.scopes.length ? row.scopes.join(', ') : 'no scopes'}</p></section>`,
+<p class="muted">${row.scopes.length ? row.scopes.join(', ') : 'no scopes'}</p>`,
+    ),
   )
-  const none = html`<p>You have not authorized any application.</p>`
-  return settingsPage('/settings/applications', 'Authorized applications', html`${rows.length ? rows : none}`)
+  const none = emptyState(
+    'verified',
+    'You have not authorized any application.',
+    'Applications that you let act for you appear here, and you can end that at any time.',
+  )
+  return settingsPage('/settings/applications', 'Authorized applications', rows.length ? box(rows) : none)
 }
 
 async function showConnection(visit: SignedIn): Promise<Outcome> {

@@ -91,7 +91,7 @@ test('a webhook of a repository or an organization is created, changed and delet
     )
     assert.equal((await config()).secret, '********')
     const edit = await ada.get(`${path}/edit?done=saved`)
-    assert.match(edit.text, /role="status">Saved/)
+    assert.match(edit.text, /role="status">.*Saved/)
     assert.match(edit.text, /value="some" checked/)
     assert.match(edit.text, /value="star" checked/)
     assert.equal(/value="push" checked/.test(edit.text), false)

@@ -7,11 +7,14 @@ import {
   updateApplication,
 } from '#parts/oauth/applications.ts'
 import { missing } from '#platform/errors.ts'
+import { copyButton } from '#web/components/copy.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { box } from '#web/components/table.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingRow, settingsPage, shownOnce } from '#web/settings.ts'
 
 const path = '/settings/developers'
 
@@ -51,12 +54,11 @@ ${field({ label: 'Callback URL', name: 'callback_url', value: written.callback_u
 
 async function listPage(visit: SignedIn, written: Partial<Written> = {}, problem?: Problem): Promise<Outcome> {
   const applications = await listApplications(visit.db, visit.visitor)
-  const items = applications.map(
-    ({ name, client_id, url }) =>
-      html`<section class="card"><a href="${path}/${client_id}"><strong>${name}</strong></a><br><span class="muted">${url}</span></section>`,
+  const items = applications.map(({ name, client_id, url }) =>
+    settingRow('code', html`<a href="${path}/${client_id}"><strong>${name}</strong></a><br><span class="muted">${url}</span>`),
   )
   const body = html`<p class="muted">Programs of yours that people can let act for them.</p>${note(visit.flash.done)}
-${items.length ? items : html`<p>You have none yet.</p>`}<h2>Register an application</h2>
+${items.length ? box(items) : emptyState('code', 'You have no OAuth applications yet.', 'Register one, and people can let it act for them.')}<h2>Register an application</h2>
 ${form(visit, path, html`${alert(problem)}${fieldsOf(written)}<button class="primary">Register</button>`)}`
   return settingsPage(path, 'My OAuth applications', body, problem?.status)
 }
@@ -77,7 +79,7 @@ const pathOf = ({ client_id }: Application) => `${path}/${client_id}`
 function applicationPage(visit: SignedIn, application: Application, problem?: Problem): Outcome {
   const at = pathOf(application)
   const { secret, done } = visit.flash
-  const body = html`${note(done)}<p>Client id: <code>${application.client_id}</code></p>
+  const body = html`${note(done)}<p class="title-line">Client id: <code>${application.client_id}</code> ${copyButton(application.client_id, 'Copy: client id')}</p>
 ${secret === undefined ? html`<p>Client secret: <code>…${application.secret_last_eight}</code></p>` : shownOnce('Client secret', secret)}
 ${form(visit, `${at}/secret`, html`<button>Make a new secret</button> <span class="muted">The old one stops working at once.</span>`, { class: 'inline' })}
 <h2>Details</h2>${form(visit, at, html`${alert(problem)}${fieldsOf(application)}<button class="primary">Save</button>`)}
@@ -104,7 +106,7 @@ async function rotate(visit: SignedIn, application: Application): Promise<Outcom
 
 function askToDelete(visit: SignedIn, application: Application): Outcome {
   const at = pathOf(application)
-  const body = html`<p>Client id: <code>${application.client_id}</code></p><p>Everyone's tokens for it stop working at once, and the SSH keys
+  const body = html`<p class="title-line">Client id: <code>${application.client_id}</code> ${copyButton(application.client_id, 'Copy: client id')}</p><p>Everyone's tokens for it stop working at once, and the SSH keys
 that it made are deleted. That cannot be taken back.</p>`
   const title = `Delete ${application.name}?`
   return askFirst(visit, { path, title, body, action: `${at}/delete`, button: 'Delete this application', keep: at })

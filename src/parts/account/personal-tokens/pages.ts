@@ -5,12 +5,14 @@ import { isPermission, type Over, type Permissions, permissionNames } from '#ide
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingRow, settingsPage, shownOnce } from '#web/settings.ts'
 import {
   createClassicToken,
   createFineGrainedToken,
@@ -196,11 +198,12 @@ function wantedOf({ form: given }: SignedIn): Wanted {
 }
 
 function cards(visit: SignedIn, path: string, tokens: PersonalToken[]): Html {
-  if (tokens.length === 0) return html`<p>You have none yet.</p>`
-  return html`${tokens.map((token) => {
+  if (tokens.length === 0) return emptyState('key-asterisk', 'You have no tokens yet.', 'A token lets a program act for you.')
+  const rows = tokens.map((token) => {
     const link = html`<a class="button danger" href="${path}/delete?id=${token.id}" aria-label="Delete ${token.note}">Delete</a>`
-    return html`<section class="card">${describe(visit, token)}${link}</section>`
-  })}`
+    return settingRow('key-asterisk', describe(visit, token), link)
+  })
+  return box(rows)
 }
 
 function describe(visit: SignedIn, token: PersonalToken): Html {

@@ -4,10 +4,14 @@ import type { App } from '#identity/apps.ts'
 import { includesLevel } from '#identity/permissions.ts'
 import { loadApp, loadAppBySlug } from '#parts/apps/apps.ts'
 import { missing } from '#platform/errors.ts'
+import { cardPage } from '#web/card-page.ts'
+import { emptyState } from '#web/components/empty-state.ts'
+import { badge } from '#web/components/label.ts'
+import { box } from '#web/components/table.ts'
 import { alert, attempt, type Problem, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
-import { askFirst, note, settingsPage } from '#web/settings.ts'
+import { askFirst, note, settingRow, settingsPage } from '#web/settings.ts'
 import { type Installation, listInstallations, loadAdministered, reachableBy } from './installation.ts'
 import {
   acceptPermissions,
@@ -45,9 +49,12 @@ export const pages: PageRoute[] = [
 ]
 
 function aboutPage(app: App): Outcome {
-  const body = html`<main class="narrow"><h1>${app.name}</h1><p class="muted">An app by ${app.owner_login}: <a href="${app.url}" rel="noreferrer">${app.url}</a></p>
+  const body = cardPage(
+    app.name,
+    html`<p class="muted">An app by ${app.owner_login}: <a href="${app.url}" rel="noreferrer">${app.url}</a></p>
 ${app.description && html`<p>${app.description}</p>`}${permissionsCard(app)}
-<p><a class="button primary" href="/apps/${app.slug}/installations/new">Install</a></p></main>`
+<p><a class="button primary" href="/apps/${app.slug}/installations/new">Install</a></p>`,
+  )
   return { title: app.name, body }
 }
 
@@ -86,10 +93,10 @@ ${
     ? html`${repositories.fields}<button class="primary">Install on ${account.login}</button>`
     : html`<p>The owners of ${account.login} decide whether it is installed.</p><button class="primary">Ask them</button>`
 }`
-  const body = html`<main class="narrow"><h1>Install ${app.name}</h1>${permissionsCard(app)}
+  const body = html`${permissionsCard(app)}
 ${accounts.length > 1 && html`<form method="get" class="form">${select('Account', 'account', options, account.login)}<button>Change account</button></form>`}
-${repositories?.search}${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
-  return { title: `Install ${app.name}`, body, ...(problem && { status: problem.status }) }
+${repositories?.search}${form(visit, `/apps/${app.slug}/installations`, fields)}`
+  return { title: `Install ${app.name}`, body: cardPage(`Install ${app.name}`, body), ...(problem && { status: problem.status }) }
 }
 
 /** Goes on to the setup page of the app, if it has one. */
@@ -124,11 +131,13 @@ function setupPage(setup_url: string, given: Record<string, string | undefined>)
 async function listPage(visit: SignedIn): Promise<Outcome> {
   const { rows } = await listInstallations(visit.db, reachableBy(visit.visitor), { limit: 100, offset: 0 })
   const asked = await listRequestsOf(visit.db, visit.visitor, { limit: 100, offset: 0 })
-  const items = rows.map(
-    ({ id, app_slug, account, suspended_at }) =>
-      html`<section class="card"><a href="${path}/${id}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}${suspended_at && ', suspended'}</span></section>`,
+  const items = rows.map(({ id, app_slug, account, suspended_at }) =>
+    settingRow(
+      'plug',
+      html`<a href="${path}/${id}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}</span> ${suspended_at && badge('suspended', 'attention')}`,
+    ),
   )
-  const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${requestCards(visit, requests, asked.rows)}${items.length ? items : html`<p>There are none.</p>`}`
+  const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${requestCards(visit, requests, asked.rows)}${items.length ? box(items) : emptyState('plug', 'There are no installed apps.', 'Apps act in the repositories that you choose for them.')}`
   return settingsPage(path, 'Installed apps', body)
 }
 

@@ -28,7 +28,7 @@ test('a form sent after its session ended leads to the sign-in page, and back to
   const { forge, api, ada } = scene
   const asked = await ada.post(path, written, { referer: `${forge.web}${path}` })
   assert.equal(asked.status, 403)
-  assert.match(asked.text, /<h1>Sign in<\/h1>[\s\S]*You were signed out/)
+  assert.match(asked.text, /<h1>Sign in to Belfry<\/h1>[\s\S]*You were signed out/)
   assert.equal(hidden(asked, 'return_to'), path)
   const draft = hidden(asked, 'draft')
   const wrong = await ada.post('/login', { login: 'ada', password: 'wrong', draft })

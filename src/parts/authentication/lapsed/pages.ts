@@ -1,4 +1,6 @@
 import { missing } from '#platform/errors.ts'
+import { cardPage } from '#web/card-page.ts'
+import { banner } from '#web/components/toast.ts'
 import { field } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, type Visit } from '#web/page.ts'
@@ -52,9 +54,11 @@ function resumePage(visit: SignedIn, { action, fields, omitted, back }: Draft, s
   return {
     title: 'What you wrote',
     status,
-    body: html`<main class="narrow"><h1>What you wrote</h1>
-<p class="note" role="status">Your session had ended, so nothing was sent. Look through it, and send it as <strong>${visit.visitor.login}</strong>.</p>
-<p class="muted">It goes to <code>${action}</code></p>${form(visit, action, body, { class: 'form card' })}</main>`,
+    body: cardPage(
+      'What you wrote',
+      html`${banner(html`Your session had ended, so nothing was sent. Look through it, and send it as <strong>${visit.visitor.login}</strong>.`, 'attention')}
+<p class="muted">It goes to <code>${action}</code></p>${form(visit, action, body, { class: 'form card' })}`,
+    ),
   }
 }
 
