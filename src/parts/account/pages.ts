@@ -4,6 +4,7 @@ import { type Delivery, findDelivery } from '#identity/two-factor.ts'
 import { missing } from '#platform/errors.ts'
 import { avatar } from '#web/components/avatar.ts'
 import { buttonLink } from '#web/components/button.ts'
+import { icon } from '#web/components/icon.ts'
 import { badge } from '#web/components/label.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
@@ -135,7 +136,7 @@ function changeTwoFactor(visit: SignedIn): Promise<Outcome> {
 
 function recoveryCodes(codes: string): Html {
   return html`<p>Keep these codes where you find them when your phone is lost. Each is taken once instead of a code.</p>
-${shownOnce('Recovery codes', codes)}<p><a href="${security}">I have kept them</a></p>`
+${shownOnce('Recovery codes', codes)}<p class="buttons"><a class="button" download="belfry-recovery-codes.txt" href="data:text/plain;charset=utf-8,${encodeURIComponent(`${codes}\n`)}">${icon('download')}<span>Download</span></a>${buttonLink('I have kept them', security)}</p>`
 }
 
 async function sessionsPage(visit: SignedIn): Promise<Outcome> {
