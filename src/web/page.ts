@@ -262,14 +262,15 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
     reply,
     title,
     whole,
-    status ?? statusFor(visit),
+    statusFor(visit, status),
     visitor ? await signedBy(site, visitor, csrf) : undefined,
     extras,
   )
 }
 
 /** Turbo shows a page that answers a form only if its status is not 200. */
-const statusFor = ({ request }: Visit) => (request.method === 'POST' && shownHeader in request.headers ? 201 : 200)
+const statusFor = ({ request }: Visit, status = 200) =>
+  status === 200 && request.method === 'POST' && shownHeader in request.headers ? 201 : status
 
 async function signedBy({ belfry, countUnread }: Site, visitor: Account, csrf: string): Promise<Signed> {
   return { visitor, csrf, unread: await countUnread(belfry.db, visitor, mostShown + 1) }
