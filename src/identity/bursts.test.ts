@@ -70,7 +70,8 @@ async function openWithApp() {
   const proposal = /name="proposal" value="([\w-]+)"/.exec(text)?.[1] ?? ''
   const code = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
   const done = await ada.postAndFollow('/settings/security/app', { proposal, otp: code() })
-  const recovery = [...done.text.matchAll(/\b[a-z\d]{5}-[a-z\d]{5}\b/g)].map(([found]) => found)
+  const secret = /class="secret">([^<]+)</.exec(done.text)?.[1] ?? ''
+  const recovery = secret.trim().split(/\s+/)
   forge.clock.advance(60_000)
   return Object.assign(forge, { ada, code, recovery })
 }
