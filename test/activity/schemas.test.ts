@@ -136,9 +136,16 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     { operation: 'git/create-ref', method: 'post', path: `${repo}/git/refs`, body: { ref: `refs/heads/${mark}`, sha } },
     { operation: 'git/create-ref', method: 'post', path: `${repo}/git/refs`, body: { ref: `refs/tags/${mark}-tag`, sha } },
     { operation: 'git/update-ref', method: 'patch', path: `${repo}/git/refs/heads/${mark}`, body: { sha, force: true } },
+    {
+      operation: 'repos/rename-branch',
+      method: 'post',
+      path: `${repo}/branches/${mark}/rename`,
+      body: { new_name: `${mark}-new` },
+    },
     { operation: 'repos/create-for-authenticated-user', method: 'post', path: '/user/repos', body: { name: mark } },
     { operation: 'repos/create-in-org', method: 'post', path: '/orgs/acme/repos', body: { name: mark, private: true } },
-    { operation: 'repos/update', method: 'patch', path: repo, body: { description: null } },
+    { operation: 'repos/update', method: 'patch', path: repo, body: { description: null, is_template: true } },
+    { operation: 'repos/create-using-template', method: 'post', path: `${repo}/generate`, body: { name: `${mark}-copy` } },
     { operation: 'repos/create-fork', method: 'post', path: '/repos/acme/plans/forks', body: { name: `${mark}-plans` } },
     { operation: 'repos/transfer', method: 'post', path: `/repos/ada/${mark}/transfer`, body: { new_owner: 'ben' } },
   ]

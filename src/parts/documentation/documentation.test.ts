@@ -19,7 +19,7 @@ test('the reference can be read, filtered and linked to, in a browser that loads
   await page.getByPlaceholder('Filter operations').fill('post transfer')
   assert.equal(await visible(), 1)
   await page.locator('nav li:visible a').click()
-  assert.equal(new URL(page.url()).hash, '#repos/transfer')
+  await page.waitForURL(/#repos\/transfer$/)
   await page.locator('[id="repos/transfer"] summary').click()
   assert.match(
     (await page.locator('[id="repos/transfer"] pre').textContent()) ?? '',
