@@ -16,8 +16,8 @@ const seed = seeding('ben', async (work) => {
 })
 
 /** Ben asks to have his changes of Ada's engine: two hunks of a file, one file that is new, one that goes, and one that moves. */
-export async function openWithPull() {
-  const forge = await openWithEngine()
+export async function openWithPull(options?: Parameters<typeof openWithEngine>[0]) {
+  const forge = await openWithEngine(options)
   const { desk, work, branches, middle } = await seed(forge, forge.ben)
   await expect(201, await forge.ben.post(`${engine}/pulls`, { title: 'Grind finer', head: 'topic', base: 'main' }))
   return Object.assign(forge, { desk, work, middle, base: branches.main, head: branches.topic })
