@@ -114,6 +114,56 @@ test('the other settings are readable and usable', async () => {
   }
 })
 
+test('a person changes the primary address, and downloads their data', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, inspect, problems } = browser
+  const ada = await forge.person('ada')
+  await ada.owns('engine', { auto_init: true })
+  const longEnough = 2 * 3_600_000
+  const confirm = async () => {
+    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+    await page.getByLabel('Password').fill("ada's password")
+    await page.getByRole('button', { name: 'Confirm' }).click()
+  }
+
+  await signIn(page, forge, 'ada', '/settings/emails')
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill('ada@work.example')
+  await page.getByRole('button', { name: 'Add address' }).click()
+  await page.getByText('ada@work.example is added.').waitFor()
+  await inspect('emails-added')
+  await page.getByLabel('Remove ada@work.example').click()
+  await check(page)
+  forge.clock.advance(longEnough)
+  await page.getByRole('link', { name: 'Make primary: ada@work.example' }).click()
+  await page.getByRole('heading', { name: 'Change your primary address?' }).waitFor()
+  await inspect('emails-primary')
+  await page.getByRole('button', { name: 'Make it the primary address' }).click()
+  await confirm()
+  await page.getByText('ada@work.example is your primary address now.').waitFor()
+  assert.partialDeepStrictEqual(await ada.read('/user/emails'), [{ email: 'ada@work.example', primary: true }])
+
+  forge.clock.advance(longEnough)
+  await page.getByRole('link', { name: 'Export your data' }).click()
+  await page.waitForURL(`${forge.web}/settings/export`)
+  await inspect('export')
+  await page.getByRole('button', { name: 'Make an archive' }).click()
+  await confirm()
+  await page.getByRole('heading', { name: 'Your archive is ready to download' }).waitFor()
+  await inspect('export-ready')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download the archive' }).click(),
+  ])
+  assert.match(download.suggestedFilename(), /^belfry-ada-[\d-]{10}\.tar\.gz$/)
+  assert.equal(await download.failure(), null)
+  // The page that asks for the password answers 403, which the console of the browser mentions.
+  assert.deepEqual(
+    problems.filter((text) => !text.includes('status of 403')),
+    [],
+  )
+})
+
 test('what was written when the session ended is there again after signing in', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()

@@ -1,9 +1,9 @@
 import { updateProfile } from '#hosting/people/people.ts'
-import { closeSession, listSessions, type Session } from '#identity/sessions.ts'
+import { closeOtherSessions, closeSession, listSessions, type Session } from '#identity/sessions.ts'
 import { type Delivery, findDelivery } from '#identity/two-factor.ts'
 import { missing } from '#platform/errors.ts'
 import { avatar } from '#web/components/avatar.ts'
-import { buttonLink } from '#web/components/button.ts'
+import { button, buttonLink } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { badge } from '#web/components/label.ts'
 import { box } from '#web/components/table.ts'
@@ -27,11 +27,11 @@ export const pages: PageRoute[] = [
   submitOwn('/settings/security/two-factor', changeTwoFactor),
   showOwn('/settings/sessions', (visit) => sessionsPage(visit)),
   submitOwn('/settings/sessions', endSession),
+  submitOwn('/settings/sessions/others', endOtherSessions),
 ]
 
 const profileFields = [
   ['name', 'Name', 'name'],
-  ['email', 'E-mail address', 'email'],
   ['bio', 'About you', 'off'],
   ['company', 'Company', 'organization'],
   ['location', 'Location', 'off'],
@@ -48,11 +48,9 @@ const profileOf = ({ visitor }: SignedIn) =>
   }) as Written
 
 function profilePage(visit: SignedIn, written: Written, problem?: Problem): Outcome {
-  const inputs = profileFields.map(([name, label, autocomplete]) =>
-    field({ label, name, value: written[name], autocomplete, type: name === 'email' ? 'email' : 'text' }),
-  )
+  const inputs = profileFields.map(([name, label, autocomplete]) => field({ label, name, value: written[name], autocomplete }))
   const { visitor } = visit
-  const body = html`${note(visit.flash.done)}${alert(problem)}<p class="title-line">${avatar(visitor, 64)} <span><strong>${visitor.login}</strong><br><a href="/${visitor.login}">See how others see you</a></span></p>${inputs}
+  const body = html`${note(visit.flash.done)}${alert(problem)}<p class="title-line">${avatar(visitor, 64)} <span><strong>${visitor.login}</strong><br><a href="/${visitor.login}">See how others see you</a></span></p><p class="muted">Everyone sees this. Your address is on your profile only if you <a href="/settings/emails">make it public</a>.</p>${inputs}
 <p>${choice({ name: 'hireable', value: 'yes', chosen: written.hireable }, 'Open for work')}</p><button class="primary">Save</button>`
   return settingsPage('/settings/profile', 'Profile', form(visit, '/settings/profile', body), problem?.status)
 }
@@ -142,17 +140,22 @@ ${shownOnce('Recovery codes', codes)}<p class="buttons"><a class="button" downlo
 async function sessionsPage(visit: SignedIn): Promise<Outcome> {
   const sessions = await listSessions(visit.db, visit.visitor)
   const rows = sessions.map((session) => sessionRow(visit, session))
-  const body = html`${note(visit.flash.done)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${box(rows)}`
+  const all =
+    sessions.length > 1 &&
+    form(visit, '/settings/sessions/others', button('Sign out all others', { kind: 'danger' }), { class: 'inline' })
+  const body = html`${note(visit.flash.done)}<p>Browsers that are signed in as you. Sign out those that you do not know, and <a href="/settings/security">change your password</a>.</p>
+<p class="muted">You see the network address that a browser signed in from; this server does not ask others where that is. A session ends after 30 days without use.</p>
+${box(rows, { label: 'Sessions', header: html`<strong>${sessions.length === 1 ? '1 session' : `${sessions.length} sessions`}</strong>${all}` })}`
   return settingsPage('/settings/sessions', 'Sessions', body)
 }
 
 function sessionRow(visit: SignedIn, { id, address, user_agent, created_at, last_seen_at }: Session): Html {
   const mine = id === visit.session.id
-  const end = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="End the session from ${address}">End</button>`
+  const end = html`<input type="hidden" name="id" value="${id}">${button('Sign out', { kind: 'danger', size: 'small', label: `Sign out ${browserOf(user_agent)} at ${address}` })}`
   return settingRow(
     /Android|iPhone|iPad|Mobile/.test(user_agent) ? 'device-mobile' : 'device-desktop',
     html`<p class="title-line"><strong>${browserOf(user_agent)}</strong>${mine && badge('This browser', 'success')}</p>
-<p>Network address ${address}</p><p class="muted">Signed in ${moment(created_at)}, last seen ${moment(last_seen_at)}</p>`,
+<p>Network address <code>${address}</code></p><p class="muted">Last used ${moment(last_seen_at)} · signed in ${moment(created_at)}</p>`,
     mine ? undefined : form(visit, '/settings/sessions', end, { class: 'inline' }),
   )
 }
@@ -173,4 +176,9 @@ async function endSession(visit: SignedIn): Promise<Outcome> {
   return Number(id) === visit.session.id
     ? { to: '/login' }
     : { to: '/settings/sessions', flash: { done: 'That session has ended.' } }
+}
+
+async function endOtherSessions(visit: SignedIn): Promise<Outcome> {
+  await closeOtherSessions(visit.db, visit.visitor, visit.session)
+  return { to: '/settings/sessions', flash: { done: 'All other sessions have ended.' } }
 }

@@ -17,7 +17,7 @@ function appearancePage(visit: SignedIn): Outcome {
   const inputs = html`<fieldset><legend>Colours</legend>${Object.entries(colors).map(([value, text]) =>
     choice({ name: 'color', value, type: 'radio', chosen: value === color }, text),
   )}</fieldset>
-<fieldset><legend>Keyboard</legend>${choice({ name: 'keys', value: 'on', chosen: keys === 'on' }, html`Single keys act, as <kbd>/</kbd> for search and <kbd>?</kbd> for the list of keys`)}
+<fieldset><legend>Keyboard</legend>${choice({ name: 'keys', value: 'on', chosen: keys === 'on' }, html`<span>Single keys act, as <kbd>/</kbd> for search and <kbd>?</kbd> for the list of keys</span>`)}
 <p class="hint muted">Turn this off if you dictate, or use a screen reader that needs the keys. <kbd>Ctrl</kbd> <kbd>K</kbd> works all the same.</p></fieldset>
 ${button('Save', { kind: 'primary' })}`
   return settingsPage(

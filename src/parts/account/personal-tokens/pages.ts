@@ -5,6 +5,7 @@ import { isPermission, type Over, type Permissions, permissionNames } from '#ide
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
@@ -53,7 +54,7 @@ async function classicPage(visit: SignedIn, problem?: Problem): Promise<Outcome>
   const fields = html`${alert(problem)}${common(kept)}
 <fieldset><legend>Scopes</legend><p class="hint muted">A scope holds those that stand below it. Without any, the token reads what is public.</p>
 <div class="columns">${scopes}</div></fieldset><button class="primary">Make a token</button>`
-  const body = html`<p class="muted">They act as you on the interface, as far as their scopes reach.</p>${say(visit)}
+  const body = html`<p class="muted">Programs that send one of these tokens act as you, within the scopes of the token.</p>${say(visit)}
 ${cards(visit, classic, tokens)}<h2>New token</h2>${form(visit, classic, fields)}`
   return settingsPage(classic, 'Personal tokens', body, problem?.status)
 }
@@ -200,7 +201,11 @@ function wantedOf({ form: given }: SignedIn): Wanted {
 function cards(visit: SignedIn, path: string, tokens: PersonalToken[]): Html {
   if (tokens.length === 0) return emptyState('key-asterisk', 'You have no tokens yet.', 'A token lets a program act for you.')
   const rows = tokens.map((token) => {
-    const link = html`<a class="button danger" href="${path}/delete?id=${token.id}" aria-label="Delete ${token.note}">Delete</a>`
+    const link = buttonLink('Delete', `${path}/delete?id=${token.id}`, {
+      kind: 'danger',
+      size: 'small',
+      label: `Delete ${token.note ?? 'the token without a name'}`,
+    })
     return settingRow('key-asterisk', describe(visit, token), link)
   })
   return box(rows)
