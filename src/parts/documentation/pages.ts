@@ -1,132 +1,119 @@
 import { join } from 'node:path'
-import type { ApiDescription } from '#http/openapi.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { basesOf, limitsOf } from '#http/call.ts'
+import type { Group } from '#http/endpoint.ts'
+import { requestAs } from '#http/visitor-request.ts'
+import { ByteCache } from '#platform/byte-cache.ts'
+import { codeOf } from '#platform/database.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { selfHosted, versioned } from '#variants.ts'
+import { confirmed } from '#web/confirm-password.ts'
+import { attempt } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
-import { type PageRoute, show } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
+import { addressOf, type Entry, Reference, type ReferenceGroup } from './reference.ts'
+import { firstTrial, readTrial, urlOf, whyNot } from './trial.ts'
+import { referencePage } from './views/frame.ts'
+import { groupBody } from './views/group.ts'
+import type { Bases } from './views/operation.ts'
+import { overview } from './views/overview.ts'
+import { changes, type TrialState, trialBody } from './views/trial-page.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
-interface Schema {
-  $ref?: string
-  type?: string | string[]
-  enum?: string[]
-  default?: unknown
-  items?: Schema
-  required?: string[]
-  properties?: Record<string, Schema>
+/** What is read of a response that is tried, in bytes, and how long its visitor waits. */
+const bounds = { most: 256 * 1024, milliseconds: 15_000 }
+
+/** The listeners that serve the APIs. */
+interface Listeners {
+  web: FastifyInstance
+  versioned: FastifyInstance
 }
 
-interface Operation {
-  operationId: string
-  summary: string
-  tags: string[]
-  security?: object[]
-  'x-scopes'?: string[]
-  parameters: { name: string; in: string; required?: boolean; schema: Schema }[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>
-}
+/** The API reference, made from the declarations of the endpoints. */
+export function documentationPages(belfry: Belfry, groups: Group[], listeners: Listeners): PageRoute[] {
+  const reference = new Reference(groups)
+  /** Bodies of groups: a large one takes 20 ms. */
+  const bodies = new ByteCache<Html>(2 << 20)
 
-interface Entry extends Operation {
-  method: string
-  path: string
-}
+  const bases = (): Bases => ({ 'self-hosted': basesOf(belfry, selfHosted).api, versioned: basesOf(belfry, versioned).api })
+  const limits = { 'self-hosted': limitsOf(belfry, selfHosted), versioned: limitsOf(belfry, versioned) }
 
-/** The API reference, generated from the OpenAPI document. */
-export const documentationPages = (describe: () => ApiDescription): PageRoute[] => [
-  show('/docs', () => {
-    const document = describe()
-    const address = document.servers[0]?.url ?? ''
-    const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ method, path, ...(operation as unknown as Operation) })),
+  function bodyOf(group: ReferenceGroup): Html {
+    const kept = bodies.get(group.slug)
+    if (kept) return kept
+    const body = groupBody(reference, group, bases())
+    bodies.set(group.slug, body, 2 * body.text.length)
+    return body
+  }
+
+  function entryOf({ params }: Pick<SignedIn, 'params'>): Entry {
+    const entry = reference.entry(`${params.space}/${params.name}`)
+    if (!entry) throw missing()
+    return entry
+  }
+
+  function trialPage(visit: SignedIn, entry: Entry, state: TrialState): Outcome {
+    const group = reference.group(entry.group)?.title ?? ''
+    const refusal = whyNot(entry, visit.visitor)
+    return {
+      title: `Try ${entry.endpoint.operation} · API reference`,
+      body: referencePage(reference, entry.group, trialBody(visit, entry, group, bases(), { ...state, refusal })),
+      status: state.problem?.status ?? 200,
+    }
+  }
+
+  /** Asks first if the request changes something, and for the password if it was not given within the last hour. */
+  function tryOperation(visit: SignedIn): Outcome | Promise<Outcome> {
+    const entry = entryOf(visit)
+    const trial = readTrial(entry, visit.form)
+    const refuse = (message: string, status = 422) => trialPage(visit, entry, { trial, problem: { message, status } })
+    const refusal = whyNot(entry, visit.visitor)
+    if (refusal) return refuse(refusal, 403)
+    if (!changes(entry)) return send(visit)
+    if (!visit.form.has('sure')) return refuse('This request changes data. Tick the box above the button, and send it again.')
+    return confirmed(send)(visit)
+  }
+
+  function send(visit: SignedIn): Promise<Outcome> {
+    const entry = entryOf(visit)
+    const { endpoint, variant } = entry
+    const trial = readTrial(entry, visit.form)
+    return attempt(
+      async () => {
+        const url = urlOf(entry, trial)
+        const started = performance.now()
+        const listener = variant.name === 'versioned' ? listeners.versioned : listeners.web
+        const request = { method: endpoint.method, url, body: trial.body, address: visit.request.ip }
+        const response = await requestAs(listener, visit.visitor, request, bounds).catch((error: Error) => {
+          if (!/abort|timeout/i.test(`${error.name} ${codeOf(error)}`)) throw error
+          throw new Refusal('unavailable', 'There was no response within 15 seconds. The request may still be running.')
+        })
+        const milliseconds = Math.round(performance.now() - started)
+        return trialPage(visit, entry, { trial, exchange: { response, milliseconds } })
+      },
+      (problem) => trialPage(visit, entry, { trial, problem }),
     )
-    const groups = document.tags.map(({ name }) => ({ name, entries: entries.filter(({ tags }) => tags.includes(name)) }))
-    const body = html`<div class="reference">
-<nav aria-label="Operations"><input id="filter" type="search" placeholder="Filter operations" aria-label="Filter operations" hidden>
-${groups.map(({ name, entries }) => html`<section><h2>${name}</h2><ul>${entries.map(link)}</ul></section>`)}</nav>
-<main><h1>API reference</h1>
-<p>Everything this Belfry serves, and nothing else, under <code>${address}</code>; for programs as <a href="/api/v3/openapi.json">OpenAPI 3.1</a>.
-Send a token as <code>Authorization: Bearer …</code>. Lists take <code>per_page</code> (100 at most) and <code>page</code>, and say in
-<code>Link</code> what follows. What a caller may not see is 404.</p>
-${groups.map(({ name, entries }) => html`<h2>${name}</h2>${entries.map((entry) => section(entry, address, document))}`)}
-</main></div>`
-    return { title: 'API reference', body }
-  }),
-]
+  }
 
-const link = ({ method, path, summary, operationId }: Entry) =>
-  html`<li data-text="${`${method} ${path} ${summary} ${operationId}`.toLowerCase()}"><a href="#${operationId}"><span class="method ${method}">${method.toUpperCase()}</span> ${path}</a></li>`
-
-function section(entry: Entry, address: string, document: ApiDescription): Html {
-  const { method, path, operationId, summary, parameters, requestBody, responses } = entry
-  const body = requestBody && resolve(requestBody.content['application/json'].schema, document)
-  const given = parameters.map(({ name, in: location, required = false, schema }) => ({ name, required, schema, location }))
-  const required = new Set(body?.required)
-  const sent = Object.entries(body?.properties ?? {}).map(([name, schema]) => {
-    return { name, schema, required: required.has(name), location: 'body' }
-  })
-  return html`<section class="operation" id="${operationId}">
-<h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <a class="muted" href="#${operationId}" aria-label="Link to ${operationId}">#</a></h3>
-<p>${summary}. <span class="muted">${needs(entry)}</span></p>
-${given.length > 0 && fields('Parameters', given)}
-${body && fields('Body', sent)}
-<h4>Answers</h4><table><tbody>${answerRows(responses)}</tbody></table>
-<details><summary>Try it</summary><pre>${example(entry, address, body)}</pre></details>
-</section>`
-}
-
-/** The responses of the operation, with one row for the statuses that all operations share. */
-function answerRows(responses: Operation['responses']) {
-  const own = Object.entries(responses).filter(([, answer]) => !answer.$ref)
-  const common = Object.entries(responses).flatMap(([status, answer]) => (answer.$ref ? status : []))
-  const rows = own.map(
-    ([status, { description, content }]) =>
-      html`<tr><td><code>${status}</code></td><td>${description}${shape(Object.values(content ?? {})[0]?.schema)}</td></tr>`,
-  )
-  return html`${rows}<tr><td class="muted">or</td><td class="muted">${common.join(', ')}</td></tr>`
-}
-
-/** Endpoints that need a password or a client secret. */
-const opensBy = ({ security }: Entry, scheme: string) => security?.length === 1 && security.some((way) => scheme in way)
-
-function needs(entry: Entry) {
-  const { security, 'x-scopes': scopes } = entry
-  if (scopes?.length) return `Needs a token with ${scopes.join(' or ')}.`
-  if (opensBy(entry, 'password')) return 'Needs a login and its password; no token will do.'
-  if (opensBy(entry, 'client')) return "Needs an OAuth application's id and its secret."
-  if (opensBy(entry, 'app')) return 'Needs a JSON web token of an app.'
-  return security ? 'Open to everyone; a token may show more.' : 'Needs a token or a password.'
-}
-
-function fields(title: string, rows: { name: string; location: string; required: boolean; schema: Schema }[]) {
-  return html`<h4>${title}</h4><table><tbody>${rows.map(
-    ({ name, required, schema, location }) =>
-      html`<tr><td><code>${name}</code></td><td>${typeName(schema)}${schema.enum && html`: ${schema.enum.join(', ')}`}${schema.default !== undefined && html`, by default ${String(schema.default)}`}</td><td class="muted">${location}${required && ', required'}</td></tr>`,
-  )}</tbody></table>`
-}
-
-const shape = (schema: Schema | undefined) =>
-  schema && !schema.$ref?.endsWith('/Error') && html` <span class="muted">${typeName(schema)}</span>`
-
-function typeName({ $ref, type, items }: Schema): string {
-  if ($ref) return $ref.split('/').at(-1) ?? ''
-  if (items) return `array of ${typeName(items)}`
-  return [type].flat().join(' or ')
-}
-
-function resolve(schema: Schema, document: ApiDescription): Schema {
-  const name = schema.$ref?.split('/').at(-1)
-  return name ? ((document.components.schemas[name] as Schema | undefined) ?? schema) : schema
-}
-
-/** A curl command with the required fields of the body. */
-function example(entry: Entry, address: string, body: Schema | undefined) {
-  const { method, path, security } = entry
-  const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${address}${path}'`]
-  if (!security) lines.push(`-H "Authorization: Bearer $TOKEN"`)
-  if (opensBy(entry, 'password')) lines.push('-u "$LOGIN"')
-  if (opensBy(entry, 'client')) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
-  if (opensBy(entry, 'app')) lines.push('-H "Authorization: Bearer $JWT"')
-  const required = (body?.required ?? []).map((name) => [name, `<${name}>`])
-  if (body) lines.push(`-d '${JSON.stringify(Object.fromEntries(required))}'`)
-  return lines.join(' \\\n  ')
+  return [
+    showOwn('/docs/try/:space/:name', async (visit) => {
+      const entry = entryOf(visit)
+      return trialPage(visit, entry, { trial: await firstTrial(visit.db, visit.visitor, entry) })
+    }),
+    submitOwn('/docs/try/:space/:name', tryOperation),
+    show('/docs', ({ query }) => {
+      const words = query.get('q')?.slice(0, 200).trim() ?? ''
+      if (words) return { title: `${words} · API reference`, body: referencePage(reference, '', html``, words) }
+      return { title: 'API reference', body: referencePage(reference, '', overview(reference, { bases: bases(), limits })) }
+    }),
+    show('/docs/:group', ({ params }) => {
+      const group = reference.group(params.group ?? '')
+      if (!group) throw missing()
+      return { title: `${group.title} · API reference`, body: referencePage(reference, group.slug, bodyOf(group)) }
+    }),
+    // Where links by the id of an operation lead.
+    show('/docs/operations/:space/:name', (visit) => ({ to: addressOf(entryOf(visit)) })),
+  ]
 }

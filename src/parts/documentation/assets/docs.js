@@ -1,16 +1,31 @@
-// Filters the list of operations. Without scripts, the page shows all of them.
+// Finds operations while one types, and leads old links to the page of their operation. Without scripts, a button sends the search.
 import { onElement } from './elements.js'
 
-onElement('.reference #filter', (field, signal) => {
-  const nav = field.closest('nav')
-  field.hidden = false
+const pause = 120 // milliseconds
+
+onElement('.reference-search', (form, signal) => {
+  const field = form.querySelector('input')
+  const frame = document.getElementById('found')
+  let timer
   field.addEventListener(
     'input',
     () => {
-      const words = field.value.toLowerCase().split(/\s+/)
-      for (const item of nav.querySelectorAll('li')) item.hidden = !words.every((word) => item.dataset.text.includes(word))
-      for (const section of nav.querySelectorAll('section')) section.hidden = !section.querySelector('li:not([hidden])')
+      clearTimeout(timer)
+      timer = setTimeout(() => (field.value.trim() ? form.requestSubmit() : frame.replaceChildren()), pause)
     },
     { signal },
   )
+  signal.addEventListener('abort', () => clearTimeout(timer))
+})
+
+// The reference was one page: `/docs#repos/get`.
+onElement('.reference', () => {
+  const operation = /^#([\w-]+\/[\w-]+)$/.exec(location.hash)?.[1]
+  if (location.pathname === '/docs' && operation) location.replace(`/docs/operations/${operation}`)
+})
+
+// A form that is answered by another page, such as the one that asks for the password, leaves its frame.
+document.addEventListener('turbo:frame-missing', (event) => {
+  event.preventDefault()
+  event.detail.visit(event.detail.response)
 })
