@@ -1,7 +1,9 @@
-import { recordAudit } from '#activity/audit.ts'
-import { createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
+import { type Administrator, recordAudit } from '#activity/audit.ts'
+import { createOrganization, createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
 import type { Account } from '#identity/accounts.ts'
-import type { Database, Transaction } from '#platform/database.ts'
+import { preparePassword, setPassword } from '#identity/passwords.ts'
+import { disableTwoFactor } from '#identity/two-factor.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
 import { hashPassword } from '#platform/secrets.ts'
 import { deleteUser } from './delete-user.ts'
@@ -34,18 +36,27 @@ export async function administer(
 
 export async function changeUser(
   db: Transaction,
-  admin: Account,
+  admin: Administrator,
   user: Account,
   act: Exclude<UserAct, 'delete'>,
   new_login = '',
 ) {
   let { login } = user
+  if (act === 'demote' || act === 'suspend') await checkNotLast(db, user)
   if (act === 'rename') login = (await renameAccount(db, user, new_login)).login
   else if (act === 'suspend') await suspend(db, user)
   else if (act === 'unsuspend') await unsuspend(db, user)
   else await setSiteAdmin(db, user, act === 'promote')
   await recordAudit(db, admin, `user.${act}`, act === 'rename' ? `${user.login} → ${login}` : login)
   return login
+}
+
+/** A server without a site admin can be administered on its own machine only. */
+async function checkNotLast(db: Transaction, user: Account) {
+  if (!user.site_admin) return
+  const other = await db.first(sql`
+    select from accounts where site_admin and suspended_at is null and id <> ${user.id} limit 1`)
+  if (!other) throw forbidden(`${user.login} is the only site admin. Promote another user first.`)
 }
 
 export interface WantedUser {
@@ -57,7 +68,7 @@ export interface WantedUser {
 
 export async function createUserByAdmin(
   db: Database,
-  admin: Account,
+  admin: Administrator,
   { login, email, name, password }: WantedUser,
 ): Promise<Account> {
   if (password !== undefined && (password.length < 8 || password.length > 256)) {
@@ -75,4 +86,34 @@ export async function createUserByAdmin(
     await recordAudit(transaction, admin, 'user.create', user.login)
     return user
   })
+}
+
+/** Sets another password and ends all sessions. `two_factor: false` also removes the second factor, for a user who lost it. */
+export async function resetPassword(
+  db: Database,
+  admin: Administrator,
+  user: Account,
+  password: string,
+  { two_factor = true } = {},
+) {
+  const password_hash = await preparePassword(password)
+  await db.transaction(async (transaction) => {
+    await setPassword(transaction, user, password_hash)
+    await transaction.query(sql`delete from sessions where user_id = ${user.id}`)
+    if (!two_factor) await disableTwoFactor(transaction, user)
+    await recordAudit(transaction, admin, 'user.reset_password', user.login)
+    if (!two_factor) await recordAudit(transaction, admin, 'user.disable_two_factor', user.login)
+  })
+}
+
+/** An organization and its first owner. */
+export async function createOrganizationByAdmin(
+  db: Transaction,
+  admin: Administrator,
+  owner: Account,
+  { login, profile_name }: { login: string; profile_name?: string | undefined },
+): Promise<Account> {
+  const org = await createOrganization(db, login, profile_name ?? null, owner)
+  await recordAudit(db, admin, 'org.create', org.login)
+  return org
 }

@@ -2,16 +2,15 @@ import { recordAudit } from '#activity/audit.ts'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { renameOrganization } from '#hosting/organizations/organizations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { createOrganization } from '#hosting/people/people.ts'
 import { created, del, group, patch, post, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
-import { isScope } from '#identity/scopes.ts'
-import { createToken, deleteImpersonationTokens } from '#identity/tokens.ts'
+import { deleteImpersonationTokens } from '#identity/tokens.ts'
 import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { administer, changeUser, createUserByAdmin } from './acts.ts'
+import { administer, changeUser, createOrganizationByAdmin, createUserByAdmin } from './acts.ts'
+import { createTokenByAdmin } from './tokens.ts'
 
 const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
 
@@ -76,6 +75,7 @@ export const api = group('Administration', [
     },
     async ({ db, org, viewer, body, wire }) => {
       const { id, login } = await renameOrganization(db, viewer, org, body.login)
+      await recordAudit(db, viewer, 'org.rename', `${org.login} → ${login}`)
       return { message: `The organization is now ${login}.`, url: `${wire.api}/organizations/${id}` }
     },
   ),
@@ -92,13 +92,13 @@ export const api = group('Administration', [
       }),
       answers: { 201: SimpleOrganization },
     },
-    async ({ db, body, wire }) => {
+    async ({ db, viewer, body, wire }) => {
       const owner = await loadUser(db, body.admin).catch((error) => {
         throw error instanceof Refusal
           ? invalid({ resource: 'Organization', code: 'invalid', field: 'admin', message: `there is no user '${body.admin}'` })
           : error
       })
-      return created(simpleOrganizationJson(await createOrganization(db, body.login, body.profile_name ?? null, owner), wire))
+      return created(simpleOrganizationJson(await createOrganizationByAdmin(db, viewer, owner, body), wire))
     },
   ),
   post(
@@ -112,21 +112,8 @@ export const api = group('Administration', [
     },
     async ({ db, user, viewer, body, wire }) => {
       if (user.type !== 'User') throw missing()
-      const unknown = (body.scopes ?? []).filter((scope) => !isScope(scope))
-      if (unknown.length) {
-        throw invalid({
-          resource: 'OauthAccess',
-          code: 'invalid',
-          field: 'scopes',
-          message: `there is no scope ${unknown.join(', ')}`,
-        })
-      }
-      const token = await createToken(db, user, {
-        note: 'Site admin impersonation',
-        scopes: body.scopes ?? [],
-        impersonation: true,
-      })
-      await recordAudit(db, viewer, 'user.impersonate', user.login)
+      const wanted = { note: 'Site admin impersonation', scopes: body.scopes ?? [] }
+      const token = await createTokenByAdmin(db, viewer, user, wanted)
       return created(authorizationJson(token, user, wire))
     },
   ),
@@ -138,8 +125,9 @@ export const api = group('Administration', [
       summary: 'Revoke all tokens that site admins created for a user',
       answers: { 204: Nothing },
     },
-    async ({ db, user }) => {
+    async ({ db, user, viewer }) => {
       if (!(await deleteImpersonationTokens(db, user))) throw missing()
+      await recordAudit(db, viewer, 'user.end_impersonation', user.login)
     },
   ),
   put(

@@ -5,6 +5,7 @@ import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
 import { within } from '#git/run-git.ts'
 import { summarizeChecks } from '#hosting/checks/summaries.ts'
 import { splitMessage } from '#hosting/commits/views/history.ts'
+import { changedSince, replaceAdvice, versionOf } from '#hosting/issues/views/post-tools.ts'
 import { previewOf } from '#hosting/mentions/views/composer.ts'
 import { renderTexts, written } from '#hosting/mentions/views/render-texts.ts'
 import { diffView } from '#hosting/pulls/views/diff.ts'
@@ -16,10 +17,18 @@ import { checkWritable } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { banner } from '#web/components/toast.ts'
 import { attempt } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
-import { createCommitComment, listCommitComments } from './commit-comments.ts'
+import {
+  type CommitComment,
+  createCommitComment,
+  deleteCommitComment,
+  listCommitComments,
+  loadCommitComment,
+  updateCommitComment,
+} from './commit-comments.ts'
 import {
   commentForm,
   commentSection,
@@ -27,6 +36,7 @@ import {
   type Line,
   placeComments,
   type ShownComment,
+  showComment,
   type Typed,
 } from './views/comments.ts'
 import { commitHead } from './views/commit-head.ts'
@@ -34,6 +44,8 @@ import { commitHead } from './views/commit-head.ts'
 export const pages: PageRoute[] = [
   show('/:owner/:repo/commit/:sha', showCommit),
   submitOwn('/:owner/:repo/commit/:sha/comments', comment),
+  submitOwn('/:owner/:repo/commit/:sha/edit', edit),
+  submitOwn('/:owner/:repo/commit/:sha/delete', remove),
 ]
 
 const patience = 30_000
@@ -73,8 +85,8 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
     readChanges(readingOf(storage, repo.id, repo.id, signal), parent ?? emptyTree, sha),
   )
   const checks = await summarizeChecks(visit.db, repo, [sha])
-  const { comments, earlier } = await readComments(visit, repo, sha)
-  const begun = typed ?? beginAt(visit, changes)
+  const { comments, earlier } = await readComments(visit, repo, sha, typed)
+  const begun = typed && !typed.form ? typed : beginAt(visit, changes)
   const at = begun?.at && { at: begun.at, form: commentForm(visit, repo, sha, begun) }
   const { lines, rest } = placeComments(comments, changes, at)
   const may_comment = visit.visitor !== null && !repo.archived
@@ -87,7 +99,7 @@ async function commitPage(visit: Visit, repo: Repository, commit: CommitObject, 
   const section = commentSection(visit, repo, sha, { rest, earlier, typed: begun })
   return {
     title: `${splitMessage(commit.message).title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`,
-    body: html`<main>${commitHead(repo, commit, await findAuthors(visit.db, commit), checks.get(sha))}${files}${section}</main>`,
+    body: html`<main>${banner(visit.flash.done)}${commitHead(repo, commit, await findAuthors(visit.db, commit), checks.get(sha))}${files}${section}</main>`,
     ...(typed?.problem && { status: typed.problem.status }),
     above: repositoryHeader(repo, 'code'),
   }
@@ -102,7 +114,12 @@ function beginAt({ visitor, query }: Visit, changes: Changes): Typed | undefined
 const mostComments = 100
 
 /** The newest comments, oldest first. */
-async function readComments(visit: Visit, repo: Repository, sha: string): Promise<{ comments: ShownComment[]; earlier: number }> {
+async function readComments(
+  visit: Visit,
+  repo: Repository,
+  sha: string,
+  typed: Typed | undefined,
+): Promise<{ comments: ShownComment[]; earlier: number }> {
   const { rows, total } = await listCommitComments(visit.db, repo, { limit: mostComments, offset: 0 }, sha)
   const earlier = Math.max(0, total - mostComments)
   const newest = earlier ? (await listCommitComments(visit.db, repo, { limit: mostComments, offset: earlier }, sha)).rows : rows
@@ -111,7 +128,8 @@ async function readComments(visit: Visit, repo: Repository, sha: string): Promis
     repo,
     newest.map(({ body }) => body),
   )
-  return { comments: newest.map((comment, index) => ({ comment, text: texts[index] ?? html`` })), earlier }
+  const shownOf = (comment: CommitComment, index: number) => showComment(visit, repo, comment, texts[index] ?? html``, typed)
+  return { comments: newest.map((comment, index) => ({ comment, shown: shownOf(comment, index) })), earlier }
 }
 
 async function comment(visit: SignedIn): Promise<Outcome> {
@@ -130,6 +148,44 @@ async function comment(visit: SignedIn): Promise<Outcome> {
     },
     (problem) => commitPage(visit, repo, commit, { ...typed, problem }),
   )
+}
+
+/** A comment on this commit, by the anchor that the form names. */
+async function loadOwnComment({ db, form }: SignedIn, { repo, commit }: Found): Promise<CommitComment> {
+  const [, id] = /^commitcomment-(\d{1,15})$/.exec(form.get('post') ?? '') ?? []
+  if (!id) throw missing()
+  const comment = await loadCommitComment(db, repo, Number(id))
+  if (comment.commit_id !== commit.sha) throw missing()
+  return comment
+}
+
+/** If the text was changed meanwhile, the form is shown again, and saving it then replaces that change. */
+async function edit(visit: SignedIn): Promise<Outcome> {
+  const found = await findCommit(visit)
+  const { repo, commit } = found
+  const { db, belfry, visitor, form } = visit
+  const comment = await loadOwnComment(visit, found)
+  const anchor = `commitcomment-${comment.id}`
+  const typed = { form: anchor, body: form.get('body') ?? '' }
+  if (form.has('preview')) return commitPage(visit, repo, commit, { ...typed, preview: await previewOf(visit, repo, typed.body) })
+  return attempt(
+    async () => {
+      checkWritable(repo)
+      if (form.get('version') !== versionOf(comment.body)) throw changedSince(replaceAdvice)
+      await updateCommitComment(db, belfry.storage, repo, visitor, comment.id, written(form, 'body'))
+      return { to: `${pathOf(repo)}/commit/${commit.sha}#${anchor}` }
+    },
+    (problem) => commitPage(visit, repo, commit, { ...typed, problem }),
+  )
+}
+
+async function remove(visit: SignedIn): Promise<Outcome> {
+  const found = await findCommit(visit)
+  const { repo, commit } = found
+  const { id } = await loadOwnComment(visit, found)
+  checkWritable(repo)
+  await visit.db.transaction((db) => deleteCommitComment(db, repo, visit.visitor, id))
+  return { to: `${pathOf(repo)}/commit/${commit.sha}`, flash: { done: 'The comment is deleted.' } }
 }
 
 /** The longest path that git has on Linux. */

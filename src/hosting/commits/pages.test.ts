@@ -106,3 +106,52 @@ test('a signed-in user comments on a commit; a refused comment is shown again', 
   assert.equal((await visitor.post(`${path}/comments`, { body: 'Late' })).status, 403)
   assert.match((await visitor.get(path)).text, /archived, so nobody can comment/)
 }))
+
+test('the author and users with push access edit and delete a comment on its commit', inject(async ({
+  forge,
+  clock,
+  ada,
+  guest,
+  main,
+  root,
+}) => {
+  const [author, owner, stranger] = [await signedIn(forge, 'dan'), await signedIn(forge, 'ada'), await signedIn(forge, 'cy')]
+  const path = `/ada/engine/commit/${main}`
+  await author.fill(path, { body: 'Well done' }, `${path}/comments`)
+  const post = /id="(commitcomment-\d+)"/.exec((await guest.get(path)).text)?.[1] ?? ''
+  const asked = `${path}?edit=${post}`
+  const versionIn = (text: string) => /name="version" value="(\w+)"/.exec(text)?.[1] ?? ''
+  for (const other of [guest, stranger]) {
+    assert.doesNotMatch((await other.get(asked)).text, /name="version"|>Edit</)
+    assert.doesNotMatch((await other.get(`${path}?delete=${post}`)).text, /Delete this comment/)
+  }
+  const form = await author.get(asked)
+  assert.match(form.text, /<textarea[^>]*>\s*Well done/)
+  const version = versionIn(form.text)
+  assert.match((await author.post(`${path}/edit`, { post, version, body: '*Look*', preview: 'yes' })).text, /<em>Look<\/em>/)
+  const empty = await author.post(`${path}/edit`, { post, version, body: ' ' })
+  assert.equal(empty.status, 422)
+  assert.match(empty.text, /role="alert"[\s\S]*name="version"/)
+  clock.advance(1000)
+  const saved = await author.post(`${path}/edit`, { post, version, body: hostile })
+  assert.equal(saved.location, `${path}#${post}`)
+  const shown = (await guest.get(path)).text
+  assert.match(shown, />edited</)
+  assert.doesNotMatch(shown, /<script>alert|<img onerror/)
+  const late = await author.post(`${path}/edit`, { post, version, body: 'Mine' })
+  assert.equal(late.status, 422)
+  assert.match(late.text, /Somebody changed this text[\s\S]*>\s*Mine/)
+  await stranger.get(path)
+  assert.equal((await stranger.post(`${path}/edit`, { post, version: versionIn(late.text), body: 'x' })).status, 403)
+  assert.equal((await owner.fill(path, { post, version: versionIn(late.text), body: 'Ours' }, `${path}/edit`)).status, 303)
+  assert.equal((await stranger.post(`${path}/delete`, { post })).status, 403)
+  for (const odd of ['', 'commitcomment-0', 'issue-1'])
+    assert.equal((await author.post(`${path}/delete`, { post: odd })).status, 404)
+  assert.equal((await author.post(`/ada/engine/commit/${root}/delete`, { post })).status, 404, 'a comment on another commit')
+  assert.match((await author.get(`${path}?delete=${post}`)).text, /Delete this comment\?/)
+  await expect(200, await ada.patch('/repos/ada/engine', { archived: true }))
+  assert.equal((await author.post(`${path}/delete`, { post })).status, 403)
+  await expect(200, await ada.patch('/repos/ada/engine', { archived: false }))
+  assert.match((await author.postAndFollow(`${path}/delete`, { post })).text, /The comment is deleted/)
+  assert.doesNotMatch((await guest.get(path)).text, /commitcomment-/)
+}))

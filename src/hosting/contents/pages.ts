@@ -7,7 +7,7 @@ import { findObjects } from '#hosting/lfs/objects.ts'
 import { recentBranches } from '#hosting/pulls/views/recent-branches.ts'
 import { listRefNames } from '#hosting/refs/recorded-refs.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
@@ -67,7 +67,7 @@ async function repositoryPage(visit: Visit): Promise<Outcome> {
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
   const hint = (await recentBranches(visit, repo)) ?? (await contentsHint(visit, repo))
   const body = await overview(visit, repo, hint)
-  return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code') }
+  return { title: `${repo.owner_login}/${repo.name}`, body, above: repositoryHeader(repo, 'code'), feed: `${pathOf(repo)}.atom` }
 }
 
 async function contentPage(visit: Visit, location: CodeLocation, view: CodeView): Promise<Outcome> {

@@ -13,6 +13,7 @@ import { changeSubscription, markConversationShown, subscriptionBox } from '#par
 import { missing } from '#platform/errors.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
+import { liveAttributes } from './conversation-stream.ts'
 import { loadIssue } from './issues.ts'
 import { checkEnabled } from './rights.ts'
 
@@ -53,10 +54,11 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
   const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
   await markConversationShown(visit, repo, number)
+  const live = await liveAttributes(visit, repo, number)
   const issue = await loadIssue(visit.db, repo, number)
   const kind = issue.pull_id === null ? 'issues' : 'pull'
   const path = addressOf({ repo, issue, kind })
-  return { repo, issue, kind, subscription: await subscriptionBox(visit, { issue, path }) }
+  return { repo, issue, kind, live, subscription: await subscriptionBox(visit, { issue, path }) }
 }
 
 /** A form that is sent to the page of an issue must not change a pull request. */

@@ -5,6 +5,7 @@ import { button } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { icon } from '#web/components/icon.ts'
 import { badge } from '#web/components/label.ts'
+import { askMenu } from '#web/components/menu.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
@@ -39,8 +40,18 @@ ${rows.length ? box(rows.map((row) => keyRow(visit, repo, row))) : emptyState('k
 }
 
 function keyRow(visit: SignedIn, repo: Repository, { id, title, fingerprint, read_only, created_at }: SshKey): Html {
-  const removal = html`<input type="hidden" name="id" value="${id}">${button('Remove', { kind: 'danger', size: 'small', label: `Remove ${title}` })}`
-  return html`<div class="title-line">${icon('key')} <strong>${title}</strong> ${badge(read_only ? 'read only' : 'read and write')}<span class="space"></span>${form(visit, `${pathOf(repo)}/settings/keys/delete`, removal, { class: 'inline' })}</div>
+  const removal = askMenu(
+    html`<span class="button small danger">Remove</span>`,
+    html`Remove <strong>${title}</strong>? Programs that ask for the keys of this repository no longer see it.`,
+    form(
+      visit,
+      `${pathOf(repo)}/settings/keys/delete`,
+      html`<input type="hidden" name="id" value="${id}">${button('Remove this key', { kind: 'danger' })}`,
+      { class: '' },
+    ),
+    { label: `Remove ${title}` },
+  )
+  return html`<div class="title-line">${icon('key')} <strong>${title}</strong> ${badge(read_only ? 'read only' : 'read and write')}<span class="space"></span>${removal}</div>
 <p class="muted"><code>${fingerprint}</code> · added ${moment(created_at)}</p>`
 }
 

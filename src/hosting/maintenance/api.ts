@@ -1,6 +1,7 @@
+import { discardJob, retryJob } from '#hosting/administration/failed-jobs.ts'
 import { del, get, group, listOf, paged, post } from '#http/endpoint.ts'
 import { Nothing, NullableString, Timestamp, timestamp } from '#http/serialization.ts'
-import { discardFailedJob, listFailedJobs, retryFailedJob } from '#platform/failed-jobs.ts'
+import { listFailedJobs } from '#platform/failed-jobs.ts'
 import { Type } from '#platform/schema.ts'
 import { listRepairs } from './maintenance.ts'
 
@@ -49,7 +50,7 @@ export const api = group('Maintenance', [
       summary: 'Run a failed job again, with all its attempts',
       answers: { 204: Nothing },
     },
-    ({ db, params }) => retryFailedJob(db, params.job_id),
+    ({ db, viewer, params }) => retryJob(db, viewer, params.job_id),
   ),
   del(
     '/admin/jobs/{job_id}',
@@ -59,7 +60,7 @@ export const api = group('Maintenance', [
       summary: 'Discard a failed job',
       answers: { 204: Nothing },
     },
-    ({ db, params }) => discardFailedJob(db, params.job_id),
+    ({ db, viewer, params }) => discardJob(db, viewer, params.job_id),
   ),
   get(
     '/admin/ref-repairs',

@@ -1,9 +1,9 @@
-import type { Readable } from 'node:stream'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { type BaseContext, group, post } from '#http/endpoint.ts'
 import { Represented } from '#http/media.ts'
 import { Moved } from '#http/moved.ts'
+import { readRawText } from '#http/raw-body.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
@@ -26,18 +26,6 @@ async function render(
 ) {
   const [markup] = await renderAll({ db, viewer_id: caller.viewer_id, repo, web: wire.web }, [text])
   return new Represented('text/html', markup?.text ?? '')
-}
-
-async function readText(content: Readable) {
-  const chunks: Buffer[] = []
-  let length = 0
-  // A stream that is destroyed would take the connection along, and the client would not get the refusal.
-  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-    length += chunk.length
-    if (length > longestText) throw new Refusal('too_large', `The text has more than ${longestText} bytes.`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function unlessHidden(error: unknown): undefined {
@@ -74,6 +62,6 @@ export const api = group('Markdown', [
       raw_body: true,
       refuses: ['too_large'],
     },
-    async (request) => render(request, await readText(request.body.content)),
+    async (request) => render(request, await readRawText(request.body.content, longestText)),
   ),
 ])

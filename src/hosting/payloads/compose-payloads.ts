@@ -18,7 +18,7 @@ import { checkRunPayload, checkSuitePayload } from './check-payload.ts'
 import { deploymentPayload, deploymentStatusPayload } from './deployment-payload.ts'
 import { issueCommentPayload, issuePayload } from './issue-payload.ts'
 import { type Actors, ghost, mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
-import { pullPayload, reviewCommentPayload, reviewPayload } from './pull-payload.ts'
+import { pullPayload, reviewCommentPayload, reviewPayload, reviewThreadPayload } from './pull-payload.ts'
 import { createPayload, deletePayload, pushPayload, pushRepository } from './push-payload.ts'
 import { loadReferencedRecords } from './referenced-records.ts'
 import { deliveredRepositoryJson, forkPayload, memberPayload, repositoryPayload } from './repository-payload.ts'
@@ -57,6 +57,7 @@ const payloads: Record<WebhookName, Payload> = {
   pull_request: { reads: ['pull_id', 'requested_reviewer_id', 'requested_team_id', ...triage], fields: pullPayload },
   pull_request_review: { reads: ['pull_id', 'review_id'], fields: reviewPayload },
   pull_request_review_comment: { reads: ['pull_id', 'review_comment_id'], fields: reviewCommentPayload },
+  pull_request_review_thread: { reads: ['pull_id', 'review_thread_id'], fields: reviewThreadPayload },
   commit_comment: {
     reads: ['commit_comment_id'],
     fields: ({ commit_comment_id }, { repo, records }) => ({

@@ -1,9 +1,11 @@
 import type { Facts } from '#activity/facts.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { fullPullJson, headOf, pullJson } from '#hosting/pulls/json.ts'
+import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { timelineCommentJson } from '#hosting/reviews/comments/json.ts'
 import { timelineReviewJson } from '#hosting/reviews/json.ts'
 import { teamJson } from '#hosting/teams/json.ts'
+import { nodeId } from '#http/serialization.ts'
 import { triageFields } from './issue-payload.ts'
 import { ghost, mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
 import { deliveredRepositoryJson } from './repository-payload.ts'
@@ -55,11 +57,27 @@ export function reviewPayload(facts: Partial<Facts>, context: PayloadContext) {
 /** Receivers expect lines, which a comment on a whole file does not have: it is shown above the first line. */
 const lines = { start_line: null, original_start_line: null, start_side: null, line: null, original_line: 1, side: 'RIGHT' }
 
+const deliveredCommentJson = (comment: ReviewComment, { repo }: PayloadContext) => ({
+  ...lines,
+  ...timelineCommentJson({ ...comment, author: comment.author ?? ghost }, repo, wire),
+})
+
 export function reviewCommentPayload(facts: Partial<Facts>, context: PayloadContext) {
   const comment = mustGet(context.records.review_comments, facts.review_comment_id)
   return {
     ...(facts.changes && { changes: facts.changes }),
-    comment: { ...lines, ...timelineCommentJson({ ...comment, author: comment.author ?? ghost }, context.repo, wire) },
+    comment: deliveredCommentJson(comment, context),
+    pull_request: deliveredPullJson(facts, context, pullJson),
+  }
+}
+
+export function reviewThreadPayload(facts: Partial<Facts>, context: PayloadContext) {
+  const { id, comments } = mustGet(context.records.review_threads, facts.review_thread_id)
+  return {
+    thread: {
+      node_id: nodeId('PullRequestReviewThread', id),
+      comments: comments.map((comment) => deliveredCommentJson(comment, context)),
+    },
     pull_request: deliveredPullJson(facts, context, pullJson),
   }
 }

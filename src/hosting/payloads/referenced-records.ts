@@ -15,7 +15,12 @@ import type { Protection } from '#hosting/protection/rules.ts'
 import { isKnownToHooks, loadDeliveredPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
+import {
+  loadReviewComments,
+  loadReviewThreads,
+  type ReviewComment,
+  type ReviewThread,
+} from '#hosting/reviews/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { loadStatuses, type Status } from '#hosting/statuses/statuses.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
@@ -40,6 +45,7 @@ interface Rows {
   pulls: Pull
   reviews: Review
   review_comments: ReviewComment
+  review_threads: ReviewThread
   statuses: Status
   deployments: Deployment
   deployment_statuses: DeploymentStatus
@@ -73,6 +79,7 @@ const kinds = {
   pull_id: 'pulls',
   review_id: 'reviews',
   review_comment_id: 'review_comments',
+  review_thread_id: 'review_threads',
   status_id: 'statuses',
   deployment_id: 'deployments',
   deployment_status_id: 'deployment_statuses',
@@ -104,6 +111,7 @@ const loaders: Loaders = {
   pulls: loadDeliveredPulls,
   reviews: loadReviews,
   review_comments: loadReviewComments,
+  review_threads: loadReviewThreads,
   statuses: loadStatuses,
   deployments: loadDeployments,
   deployment_statuses: loadDeploymentStatuses,

@@ -240,7 +240,7 @@ export async function listReservedLogins(db: Queryable): Promise<string[]> {
   return rows.map(({ login }) => login)
 }
 
-function checkLogin(login: string, resource: string) {
+export function checkLogin(login: string, resource: string) {
   if (!/^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,38}$/i.test(login)) {
     const message = 'login may hold up to 39 letters, digits and single hyphens, and does not begin or end with a hyphen'
     throw invalid({ resource, code: 'invalid', field: 'login', message })

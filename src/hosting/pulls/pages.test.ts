@@ -28,6 +28,14 @@ test('a pull request is shown, commented on, closed and reopened on its page', i
   assert.equal((await nobody.get('/ada/engine/pull/2')).location, '/ada/engine/issues/2')
   assert.equal((await nobody.get('/ada/engine/pull/3')).status, 404)
   assert.match((await nobody.get(`${path}/commits`)).text, /Add notes/)
+  for (const [tab, last] of [
+    ['commits', 'k Previous commit'],
+    ['checks', 'k Previous check'],
+    ['files', 'Ctrl Enter Send the comment or review'],
+  ] as const) {
+    const [, keys = ''] = /data-page-keys="([^"]*)"/.exec((await nobody.get(`${path}/${tab}`)).text) ?? []
+    assert.equal(JSON.parse(keys.replaceAll('&quot;', '"')).at(-1)?.join(' '), last, tab)
+  }
   assert.match((await nobody.get(`${path}/files`)).text, /notes\.txt<\/code> .*>added<.*class="code">A note\.</s)
   const titles = async (list: string) =>
     [...(await nobody.get(list)).text.matchAll(/class="issue-title" href="([^"]*)"/g)].map(([, to]) => to)
@@ -159,6 +167,11 @@ test('a browser reviews and merges a pull request', inject(async (forge) => {
   await inspect('pull')
   await page.getByRole('link', { name: 'Files changed' }).click()
   await page.getByRole('cell', { name: 'A note.' }).waitFor()
+  await page.getByLabel('Viewed').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('v')
+  assert.equal(await page.getByLabel('Viewed').isChecked(), true)
+  await page.keyboard.press('v')
   await page.getByRole('link', { name: 'Comment on line 1' }).click()
   await page.getByRole('textbox', { name: 'Comment on line 1' }).fill('Say **more**')
   await inspect('pull-files')
@@ -171,7 +184,9 @@ test('a browser reviews and merges a pull request', inject(async (forge) => {
   await page.waitForURL((url) => url.pathname === path)
   await page.getByText('Your review is submitted').waitFor()
   await page.getByRole('link', { name: 'Commits' }).click()
-  await page.getByText('Add notes').waitFor()
+  await page.getByRole('button', { name: 'Copy the id of' }).waitFor()
+  await page.keyboard.press('j')
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Add notes')
   await check(page)
   await page.getByRole('link', { name: 'Conversation' }).click()
   await page.getByLabel('Choose how to merge').click()

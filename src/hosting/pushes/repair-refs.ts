@@ -31,27 +31,39 @@ interface Recorded {
 export async function repairRefs(db: Database, storage: Storage, repo_id: number): Promise<Repair[]> {
   if (!storage.has(repo_id)) return []
   const path = storage.pathOf(repo_id)
-  const before = await readRecorded(db, repo_id)
-  await dropBrokenRefs(path)
-  const disk = new Map([...(await storage.refsOf(repo_id))].filter(([name]) => isPublic(name)))
-  // As in settlePushes: a move on disk is recorded by now, or its push is still open.
-  const after = await readRecorded(db, repo_id)
-  if (after.importing) return []
-  const names = [...new Set([...after.refs.keys(), ...disk.keys()])].filter((name) => !after.moving.has(name))
-  const differing = names.filter(
-    (name) => before.refs.get(name)?.version === after.refs.get(name)?.version && after.refs.get(name)?.sha !== disk.get(name),
-  )
-  const shas = new Set([...differing.flatMap((name) => after.refs.get(name)?.sha ?? []), ...disk.values()])
+  const { differing, recorded, disk } = await compareRefs(db, storage, repo_id, () => dropBrokenRefs(path))
+  if (!recorded) return []
+  const shas = new Set([...differing.flatMap((name) => recorded.get(name)?.sha ?? []), ...disk.values()])
   const missing = await findMissing(path, shas)
   if (missing.size) await dropEmptyObjects(path)
   // Git moves a ref only to an object that exists, so these refs are broken even if a push is running.
   const broken = [...disk].filter(([, sha]) => missing.has(sha)).map(([name]) => name)
   const repairs: Repair[] = []
   for (const ref of new Set([...differing, ...broken])) {
-    repairs.push(await decide(path, ref, after.refs.get(ref)?.sha ?? null, disk.get(ref) ?? null, missing))
+    repairs.push(await decide(path, ref, recorded.get(ref)?.sha ?? null, disk.get(ref) ?? null, missing))
   }
   if (repairs.length) await settle(db, storage, repo_id, repairs, missing)
   return repairs
+}
+
+/** The refs of a repository that are not the same on disk and in the database, although nothing moves them. Changes nothing. */
+export async function listDifferingRefs(db: Database, storage: Storage, repo_id: number): Promise<string[]> {
+  return (await compareRefs(db, storage, repo_id)).differing
+}
+
+/** `recorded` is undefined during an import, which moves refs before it records them. */
+async function compareRefs(db: Database, storage: Storage, repo_id: number, prepare?: () => Promise<void>) {
+  const before = await readRecorded(db, repo_id)
+  await prepare?.()
+  const disk = new Map([...(await storage.refsOf(repo_id))].filter(([name]) => isPublic(name)))
+  // As in settlePushes: a move on disk is recorded by now, or its push is still open.
+  const after = await readRecorded(db, repo_id)
+  if (after.importing) return { differing: [], recorded: undefined, disk }
+  const names = [...new Set([...after.refs.keys(), ...disk.keys()])].filter((name) => !after.moving.has(name))
+  const differing = names.filter(
+    (name) => before.refs.get(name)?.version === after.refs.get(name)?.version && after.refs.get(name)?.sha !== disk.get(name),
+  )
+  return { differing, recorded: after.refs, disk }
 }
 
 /** Refs that users push to. Belfry uses the others, and does not list them in the database. */

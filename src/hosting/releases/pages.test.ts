@@ -66,6 +66,32 @@ test('tags are listed with archives, and a tag without a release has a page', in
   assert.equal((await guest.get('/ada/engine/releases/tag/none')).status, 404)
 }))
 
+test('users with push access delete a tag; its release stays', inject(async ({ forge, ada, guest, editor, main }) => {
+  for (const name of ['bare', 'part/one']) {
+    await expect(201, await ada.post('/repos/ada/engine/git/refs', { ref: `refs/tags/${name}`, sha: main }))
+  }
+  await expect(201, await ada.post(releases, { tag_name: 'v1' }))
+  const stranger = await signedIn(forge, 'dan')
+  for (const other of [guest, stranger]) assert.doesNotMatch((await other.get('/ada/engine/tags')).text, /Delete/)
+  assert.equal((await stranger.post('/ada/engine/tags/delete', { tag: 'bare' })).status, 403)
+  const { text } = await editor.get('/ada/engine/tags')
+  assert.equal(text.match(/It has a release, which stays/g)?.length, 1)
+  for (const tag of ['part/one', 'v1']) {
+    const gone = await editor.postAndFollow('/ada/engine/tags/delete', { tag })
+    assert.match(gone.text, new RegExp(`The tag ${tag} is deleted`))
+    assert.doesNotMatch(gone.text, new RegExp(`tree/${tag}"`))
+  }
+  assert.equal((await guest.get('/ada/engine/releases/tag/v1')).status, 200)
+  for (const tag of ['v1', '', '../heads/main', 'x..y', hostile]) {
+    const refused = await editor.post('/ada/engine/tags/delete', { tag })
+    assert.equal(refused.status, 422, tag)
+    assert.match(refused.text, /role="alert"[\s\S]*tree\/bare"/)
+  }
+  await expect(200, await ada.patch('/repos/ada/engine', { archived: true }))
+  assert.doesNotMatch((await editor.get('/ada/engine/tags')).text, /Delete/)
+  assert.equal((await editor.post('/ada/engine/tags/delete', { tag: 'bare' })).status, 403)
+}))
+
 test('a release is drafted with generated notes, published, changed and deleted on its pages', inject(async ({
   guest,
   editor,

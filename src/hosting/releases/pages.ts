@@ -2,9 +2,11 @@ import { lfsRoot, openObject } from '#git/lfs-store.ts'
 import { listTagCommits, resolveCommit } from '#git/objects.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { listTags } from '#hosting/refs/commits.ts'
+import { deleteRef } from '#hosting/refs/refs.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { checkAccess, checkWritable } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -12,8 +14,9 @@ import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { pager } from '#web/components/pager.ts'
 import { banner } from '#web/components/toast.ts'
+import { alert, attempt, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
-import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
 import { countDownload, loadAssetByName } from './assets/assets.ts'
 import {
   findLatestId,
@@ -31,7 +34,8 @@ import { releaseAddress, releaseView, type ShownRelease } from './views/release.
 /** A tag may contain slashes. */
 export const pages: PageRoute[] = [
   show('/:owner/:repo/releases', releasesPage),
-  show('/:owner/:repo/tags', tagsPage),
+  show('/:owner/:repo/tags', (visit) => tagsPage(visit)),
+  submitOwn('/:owner/:repo/tags/delete', deleteTag),
   show('/:owner/:repo/releases/latest', async (visit) => {
     const repo = await loadVisibleRepository(visit)
     return { to: releaseAddress(repo, (await loadLatestRelease(visit.db, repo)).tag_name) }
@@ -87,7 +91,7 @@ const noReleases = (repo: Repository): Html =>
     mayRelease(repo) ? buttonLink('Create the first release', `${pathOf(repo)}/releases/new`, { kind: 'primary' }) : undefined,
   )
 
-async function tagsPage(visit: Visit): Promise<Outcome> {
+async function tagsPage(visit: Visit, problem?: Problem): Promise<Outcome> {
   const repo = await loadVisibleRepository(visit)
   const page = pageIn(visit.query)
   const path = `${pathOf(repo)}/tags`
@@ -98,14 +102,29 @@ async function tagsPage(visit: Visit): Promise<Outcome> {
     rows.map(({ name }) => name),
   )
   const list = rows.length
-    ? tagList(repo, rows, released)
+    ? tagList(visit, repo, rows, released)
     : emptyState('tag', 'No tags yet', 'A tag names one commit, such as a version. Push one with git, or create a release.')
   return {
     title: `Tags · ${repo.owner_login}/${repo.name}`,
-    body: html`<main>${releasesHead(repo, 'tags')}${list}${pager(path, {}, page, Math.ceil(total / tagsPerPage))}</main>`,
+    body: html`<main class="tags-page">${banner(visit.flash.done)}${releasesHead(repo, 'tags')}${alert(problem)}${list}${pager(path, {}, page, Math.ceil(total / tagsPerPage))}</main>`,
+    ...(problem && { status: problem.status }),
     above: repositoryHeader(repo, 'releases'),
     feed: `${path}.atom`,
   }
+}
+
+async function deleteTag(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const name = typed(visit.form, 'tag')
+  return attempt(
+    async () => {
+      checkAccess(repo.access, 'push')
+      checkWritable(repo)
+      await deleteRef(visit.db, visit.belfry.storage, repo, visit.visitor, `tags/${name}`)
+      return { to: `${pathOf(repo)}/tags`, flash: { done: `The tag ${name} is deleted.` } }
+    },
+    (problem) => tagsPage(visit, problem),
+  )
 }
 
 /** A release or, if its tag has none, the tag. */

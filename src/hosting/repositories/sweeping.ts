@@ -20,6 +20,25 @@ interface Found {
  */
 export async function sweepRepositories(db: Database, storage: Storage, before: Date, { inside = false } = {}) {
   const removed: string[] = []
+  for await (const { path, needed } of compareFolders(db, storage, before)) {
+    if (!needed) {
+      await storage.eraseFolder(path)
+      removed.push(path)
+    } else if (inside && (await dropLeftovers(path, before.getTime()))) {
+      removed.push(`leftovers in ${path}`)
+    }
+  }
+  return removed
+}
+
+/** The folders that `sweepRepositories` removes. */
+export async function listOrphans(db: Database, storage: Storage, before: Date): Promise<string[]> {
+  const found: string[] = []
+  for await (const { path, needed } of compareFolders(db, storage, before)) if (!needed) found.push(path)
+  return found
+}
+
+async function* compareFolders(db: Database, storage: Storage, before: Date): AsyncGenerator<{ path: string; needed: boolean }> {
   const last = await lastId(db)
   for await (const found of listFolders(storage, before)) {
     const ids = [...new Set(found.map(({ id }) => id))]
@@ -33,16 +52,9 @@ export async function sweepRepositories(db: Database, storage: Storage, before: 
     const named = new Set(needed.map(({ id }) => id))
     for (const { id, path, draft } of found) {
       // The database is older than the disk, for example after a backup of the database alone was restored. Such a folder is no leftover.
-      if (id > last) continue
-      if (draft || !named.has(id)) {
-        await storage.eraseFolder(path)
-        removed.push(path)
-      } else if (inside && (await dropLeftovers(path, before.getTime()))) {
-        removed.push(`leftovers in ${path}`)
-      }
+      if (id <= last) yield { path, needed: !draft && named.has(id) }
     }
   }
-  return removed
 }
 
 /** The last id that was given to a repository, on disk or in the database. */

@@ -71,6 +71,64 @@ test('threads are answered, edited and deleted from either page', inject(async (
   assert.equal((await forge.ada.read(`${pull}/comments`)).length, 2)
 }))
 
+test('a thread is resolved and unresolved by its author, the author of the pull request and users with push access', inject(async (forge) => {
+  const made = { path: 'mill.txt', line: 2, commit_id: forge.head, body: 'Why?' }
+  const first = await expect(201, await forge.dan.post(`${pull}/comments`, made))
+  const reply = await expect(201, await forge.ada.post(`${pull}/comments/${first.id}/replies`, { body: 'Because' }))
+  const { user } = await forge.ada.read(pull)
+  const [dan, author, ada, cy] = [
+    await signedIn(forge, 'dan'),
+    await signedIn(forge, user.login),
+    await signedIn(forge, 'ada'),
+    await signedIn(forge, 'cy'),
+  ]
+  const guest = new Guest(forge)
+  for (const who of [ada, cy]) await who.get(path)
+  const address = `${path}/threads/${first.id}/resolution`
+  const resolve = (who: Guest, resolved: string, page = 'files') => who.post(address, { resolved, page })
+  const fold = /<details class="thread-fold"><summary>.*resolved 2 comments.*Why\?/s
+  for (const [who, login] of [
+    [dan, 'dan'],
+    [author, user.login],
+    [ada, 'ada'],
+  ] as const) {
+    for (const [page, back] of [
+      ['files', files],
+      ['conversation', path],
+    ] as const) {
+      assert.match((await who.get(back)).text, /Resolve conversation/)
+      assert.equal((await resolve(who, 'yes', page)).location, `${back}#thread-${first.id}`)
+      assert.equal((await resolve(ada, 'yes', page)).status, 303)
+      const { text } = await guest.get(back)
+      assert.match(text, fold)
+      assert.match(text, new RegExp(`<strong>${login}</strong> resolved`), 'the first to resolve it is named')
+      assert.doesNotMatch(text, /olve conversation/)
+      assert.match((await who.get(back)).text, /Unresolve conversation/)
+      assert.equal((await resolve(who, 'no', page)).status, 303)
+      assert.doesNotMatch((await guest.get(back)).text, /thread-fold/)
+    }
+  }
+  assert.doesNotMatch((await cy.get(files)).text, /Resolve conversation/)
+  assert.equal((await resolve(cy, 'yes')).status, 403)
+  for (const id of [reply.id, 999_999, 'x']) {
+    assert.equal((await ada.post(`${path}/threads/${id}/resolution`, { resolved: 'yes' })).status, 404, String(id))
+  }
+  await expect(204, await forge.ada.put(`${engine}/issues/1/lock`))
+  assert.equal((await resolve(dan, 'yes')).status, 403)
+  assert.equal((await resolve(ada, 'yes')).status, 303)
+  assert.match((await ada.get(`${path}?edit=discussion_r${first.id}`)).text, /<details class="thread-fold" open>/)
+  await expect(204, await forge.ada.delete(`${engine}/pulls/comments/${first.id}`))
+  assert.doesNotMatch((await guest.get(path)).text, /thread-fold/, 'a reply without its first comment is a new thread')
+}))
+
+test('a pending thread cannot be resolved', inject(async (forge) => {
+  const ada = await signedIn(forge, 'ada')
+  const at = { anchor: 'x', path: 'mill.txt', line: '2', side: 'R', commit: forge.head, page: 'files', how: 'review', body: 'Hm' }
+  const id = /r(\d+)$/.exec((await ada.fill(files, at, `${path}/review-comments`)).location ?? '')?.[1]
+  assert.doesNotMatch((await ada.get(files)).text, /Resolve conversation/)
+  assert.equal((await ada.post(`${path}/threads/${id}/resolution`, { resolved: 'yes' })).status, 404)
+}))
+
 test('a comment on a line that changed is outdated, and stays in the conversation', inject(async (forge) => {
   await expect(201, await forge.ada.post(`${pull}/comments`, { path: 'new.txt', line: 1, commit_id: forge.head, body: 'Old' }))
   const nobody = new Guest(forge)
@@ -125,6 +183,38 @@ test('reviewers are requested and dismissed on the page', inject(async (forge) =
     /Dismissed: Stale &lt;b&gt;/,
   )
   assert.equal((await cy.post(`${path}/reviews/${id}/dismissal`, { message: 'No' })).status, 403)
+}))
+
+test('teams with access are offered as reviewers to those who may see them', inject(async (forge) => {
+  await forge.organization('acme', forge.ada)
+  await expect(202, await forge.ada.post(`${engine}/transfer`, { new_owner: 'acme' }))
+  for (const login of ['ben', 'cy']) await expect(200, await forge.ada.put(`/orgs/acme/memberships/${login}`))
+  for (const [name, privacy] of Object.entries({ Core: 'closed', Outside: 'closed', Hidden: 'secret' })) {
+    await expect(201, await forge.ada.post('/orgs/acme/teams', { name, privacy }))
+    if (name !== 'Outside') {
+      await expect(204, await forge.ada.put(`/orgs/acme/teams/${name}/repos/acme/engine`, { permission: 'push' }))
+    }
+  }
+  const [ada, ben] = [await signedIn(forge, 'ada'), await signedIn(forge, 'ben')]
+  const moved = '/acme/engine/pull/1'
+  const offered = async (who: Guest) =>
+    [...(await who.get(moved)).text.matchAll(/name="reviewer" value="(acme\/[^"]*)"( checked)?/g)].map(
+      ([, name, on = '']) => name + on,
+    )
+  assert.deepEqual(await offered(ada), ['acme/core', 'acme/hidden'])
+  assert.deepEqual(await offered(ben), ['acme/core'])
+  assert.equal((await ben.post(`${moved}/reviewers`, { reviewer: ['cy', 'acme/core'] })).location, moved)
+  assert.equal((await ada.post(`${moved}/reviewers`, { reviewer: 'ACME/Hidden' })).location, moved)
+  assert.deepEqual(await offered(ben), ['acme/core checked'])
+  assert.deepEqual(await offered(ada), ['acme/core checked', 'acme/hidden checked'])
+  assert.equal((await ben.post(`${moved}/reviewers`, { had: ['cy', 'acme/core'], reviewer: 'cy' })).location, moved)
+  const { users, teams } = await forge.ada.read('/repos/acme/engine/pulls/1/requested_reviewers')
+  assert.deepEqual([users[0].login, teams.map(({ slug }: { slug: string }) => slug)], ['cy', ['hidden']])
+  for (const reviewer of ['acme/outside', 'other/core', 'acme/', '/', 'acme/core/x']) {
+    const refused = await ben.post(`${moved}/reviewers`, { reviewer })
+    assert.equal(refused.status, 422, reviewer)
+    assert.match(refused.text, /only be requested from collaborators/)
+  }
 }))
 
 test('a text is divided at its suggestions', () => {

@@ -12,7 +12,8 @@ import { loadReviewComment } from './comments/comments.ts'
 import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './comments/update.ts'
 import { commitSuggestion } from './commit-suggestion.ts'
 import { addPendingComment } from './pending.ts'
-import { requestReviews, withdrawRequests } from './requests/requests.ts'
+import { type Reviewers, requestReviews, withdrawRequests } from './requests/requests.ts'
+import { setResolved } from './resolved-threads.ts'
 import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './update.ts'
 import type { TypedReview } from './views/thread-box.ts'
 import { piecesOf } from './views/threads.ts'
@@ -23,6 +24,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/review-comments`, comment),
   submitOwn(`${place}/review-comments/:id`, changeComment),
   submitOwn(`${place}/threads/:id`, reply),
+  submitOwn(`${place}/threads/:id/resolution`, resolve),
   submitOwn(`${place}/suggestions/:id`, suggest),
   submitOwn(`${place}/reviews`, review),
   submitOwn(`${place}/reviews/:id`, changeReview),
@@ -89,6 +91,15 @@ function reply(visit: SignedIn): Promise<Outcome> {
       replyToReviewComment(db, page.repo, visit.visitor, page.pull.number, id, body),
     )
     return { to: addressOn(visit, page, `#discussion_r${made.id}`) }
+  })
+}
+
+function resolve(visit: SignedIn): Promise<Outcome> {
+  const id = numberIn(visit.params.id)
+  return act(visit, `thread-${id}`, async (page) => {
+    const resolved = visit.form.get('resolved') === 'yes'
+    await visit.db.transaction((db) => setResolved(db, page.repo, page.pull, visit.visitor, id, resolved))
+    return { to: addressOn(visit, page, `#thread-${id}`) }
   })
 }
 
@@ -173,6 +184,14 @@ const mostNames = 100
 const namesIn = (form: URLSearchParams, name: string) =>
   [...new Set(form.getAll(name).map((one) => one.replaceAll('\0', '').trim()))].filter(Boolean).slice(0, mostNames)
 
+/** A name with a slash is a team: `owner/slug`. With another owner it is not found. */
+function reviewersIn({ owner_login }: { owner_login: string }, names: string[]): Reviewers {
+  const { users = [], teams = [] } = Object.groupBy(names, (name) => (name.includes('/') ? 'teams' : 'users'))
+  const prefix = `${owner_login}/`.toLowerCase()
+  const slugOf = (name: string) => (name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name)
+  return { reviewers: users, team_reviewers: teams.map(slugOf) }
+}
+
 /** Requests and withdraws what the form changed, and nothing that others changed meanwhile. */
 function request(visit: SignedIn): Promise<Outcome> {
   visit.form.set('page', 'conversation')
@@ -183,9 +202,8 @@ function request(visit: SignedIn): Promise<Outcome> {
     const removed = had.filter((login) => !chosen.includes(login))
     const viewer = viewerOf(visit)
     await visit.db.transaction(async (db) => {
-      const people = (reviewers: string[]) => ({ reviewers, team_reviewers: [] })
-      if (removed.length) await withdrawRequests(db, viewer, repo, visit.visitor, pull.number, people(removed))
-      if (added.length) await requestReviews(db, viewer, repo, visit.visitor, pull.number, people(added))
+      if (removed.length) await withdrawRequests(db, viewer, repo, visit.visitor, pull.number, reviewersIn(repo, removed))
+      if (added.length) await requestReviews(db, viewer, repo, visit.visitor, pull.number, reviewersIn(repo, added))
     })
     return { to: path }
   })

@@ -80,7 +80,7 @@ async function answerPage(visit: SignedIn, repo: Repository, transfer: Transfer,
     hint: `It becomes ${receiver.login}/name. Choose another name if this one is taken.`,
   })}
 ${choice({ name: 'keep_former_owner', value: 'yes', chosen: asked('keep_former_owner') }, `Let ${repo.owner_login} go on pushing`)}
-${attached.collaborators.length > 0 && choice({ name: 'keep_collaborators', value: 'yes', chosen: asked('keep_collaborators') }, html`Keep the collaborators ${people(attached.collaborators)}`)}
+${attached.collaborators.length > 0 && choice({ name: 'keep_collaborators', value: 'yes', chosen: asked('keep_collaborators') }, html`<span>Keep the collaborators ${people(attached.collaborators)}</span>`)}
 <p class="buttons"><button class="primary" name="answer" value="accept">Accept</button> <button name="answer" value="decline">Decline</button></p>`
   const title = `Transfer of ${repo.owner_login}/${repo.name}`
   return page(

@@ -1,6 +1,8 @@
 import type { Changes } from '#git/changes.ts'
 import type { CommitComment } from '#hosting/commit-comments/commit-comments.ts'
+import { mayEdit } from '#hosting/issues/rights.ts'
 import { post } from '#hosting/issues/views/conversation.ts'
+import { deleteForm, editForm, postMenu, type Written } from '#hosting/issues/views/post-tools.ts'
 import { composer } from '#hosting/mentions/views/composer.ts'
 import { anchorOf, type DiffComments } from '#hosting/pulls/views/diff-table.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -12,10 +14,10 @@ import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
 import { signInAddress } from '#web/return-to.ts'
 
-/** A comment with its text, as a reader sees it. */
+/** A comment as the visitor sees it: its post, with its text or the form in place of the text. */
 export interface ShownComment {
   comment: CommitComment
-  text: Html
+  shown: Html
 }
 
 /** A line of the changes: the file, and the number of lines below its first `@@`. */
@@ -26,13 +28,31 @@ export interface Line {
 
 /** A comment that is begun at a line, was refused, or that its author wants to see first. */
 export interface Typed {
+  /** The anchor of the comment that is edited; without it, the comment is a new one. */
+  form?: string
   body: string
   at?: Line | undefined
   problem?: Problem
   preview?: Html
 }
 
-const shown = ({ comment, text }: ShownComment) => post({ ...comment, id: `commitcomment-${comment.id}` }, text)
+/** A comment with its tools, or with a form in place of its text. */
+export function showComment(visit: Visit, repo: Repository, comment: CommitComment, text: Html, typed?: Typed): Html {
+  const { commit_id, author, body, created_at, updated_at } = comment
+  const id = `commitcomment-${comment.id}`
+  const written: Written = { id, body, path: `${pathOf(repo)}/commit/${commit_id}`, window: '' }
+  const edited_at = updated_at > created_at ? updated_at : null
+  const may = mayEdit(repo, visit.visitor, author)
+  const again = typed?.form === id ? typed : undefined
+  if (may && (again || visit.query.get('edit') === id)) {
+    const { preview, ...rest } = again ?? {}
+    const foot = editForm(visit, repo, written, again && { ...rest, body: again.body, shown: preview })
+    return post({ ...comment, id, edited_at, foot }, html``)
+  }
+  const foot = may && visit.query.get('delete') === id ? deleteForm(visit, written) : undefined
+  const tools = visit.visitor ? postMenu(written, { quote: false, edit: may, remove: may }) : undefined
+  return post({ ...comment, id, edited_at, tools, foot }, text)
+}
 
 /**
  * Comments on lines are shown at their lines, and so is the form of one that is begun there; the other comments, and those whose line the
@@ -47,7 +67,7 @@ export function placeComments(
   const place = (key: string, said: Html) => placed.set(key, [...(placed.get(key) ?? []), said])
   const rest = comments.filter((one) => {
     const key = lineOf(one.comment, files)
-    if (key !== undefined) place(key, shown(one))
+    if (key !== undefined) place(key, one.shown)
     return key === undefined
   })
   const key = begun && lineOf({ ...begun.at, line: null }, files)
@@ -90,10 +110,9 @@ export function commentSection(
   sha: string,
   { rest, earlier, typed }: { rest: ShownComment[]; earlier: number; typed?: Typed | undefined },
 ): Html {
-  const posts = rest.map(({ comment, text }) => {
-    const { path, line } = comment
+  const posts = rest.map(({ comment: { path, line }, shown }) => {
     const about = path !== null && html`<p class="muted"><code>${path}${line !== null && `:${line}`}</code></p>`
-    return shown({ comment, text: html`${about}${text}` })
+    return html`${about}${shown}`
   })
   return html`<section class="commit-comments" id="comments" aria-labelledby="comments-title"><h2 id="comments-title">Comments</h2>
 ${earlier > 0 && html`<p class="muted">${earlier} earlier comments are not shown.</p>`}${posts.length > 0 ? posts : html`<p class="muted">Nobody has commented on this commit as a whole.</p>`}

@@ -32,7 +32,8 @@ export async function overview(visit: Visit, repo: Repository, hint: Html | unde
   const refs = await listRefNames(visit.db, repo, mostInMenu)
   const location = await findDefaultLocation(visit.db, visit.belfry.storage, repo, refs.branches)
   const title = html`<h1 class="unseen">${repo.owner_login}/${repo.name}</h1>`
-  if (!location) return html`<main class="code-page">${title}${emptyRepository(visit, repo, hint)}</main>`
+  if (!location)
+    return html`<main class="code-page">${title}${banner(visit.flash.done)}${emptyRepository(visit, repo, hint)}</main>`
   return html`<main class="code-page">${title}${hint}${await rootPage(visit, location, refs)}</main>`
 }
 

@@ -45,7 +45,7 @@ function inPlaces(viewer: { id: number }, query: Record<keyof typeof places | 'p
   return sql`${wanted.length ? sql`and (${either})` : empty} ${query.pulls === 'true' ? sql`and p.id is not null` : empty}`
 }
 
-export const api = group('Issues of one’s own', [
+export const api = group('Your issues', [
   get(
     '/issues',
     {

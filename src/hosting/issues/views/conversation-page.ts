@@ -30,7 +30,7 @@ export async function conversationPage(visit: Visit, conversation: Conversation,
     conversationSide(visit, conversation),
     commentBox(visit, conversation, typed?.form === undefined ? typed : undefined),
   ])
-  const body = html`<main class="conversation" data-page-keys="${keys}">${banner(visit.flash.done)}${conversationHead(visit, conversation, typed)}
+  const body = html`<main class="conversation" data-page-keys="${keys}"${conversation.live}>${banner(visit.flash.done)}${conversationHead(visit, conversation, typed)}
 <div class="with-side"><div class="talk">${talk}${conversation.below}${box}</div>${side}</div></main>`
   const title = `${issue.title} · ${kind === 'pull' ? 'Pull request' : 'Issue'} #${issue.number} · ${repo.owner_login}/${repo.name}`
   return {

@@ -8,13 +8,13 @@ import { written } from '#hosting/mentions/views/render-texts.ts'
 import { type Content, contents, type Subject, toggleReaction } from '#hosting/reactions/reactions.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import type { Transaction } from '#platform/database.ts'
-import { missing, Refusal } from '#platform/errors.ts'
+import { missing } from '#platform/errors.ts'
 import { attempt } from '#web/fields.ts'
 import { toggleTask } from '#web/markdown/tasks.ts'
 import { type Outcome, type PageRoute, type SignedIn, submitOwn } from '#web/page.ts'
 import { addressOf, type Conversation, postAddress } from './conversation.ts'
 import { conversationPage } from './conversation-page.ts'
-import { versionOf } from './post-tools.ts'
+import { changedSince, replaceAdvice, versionOf } from './post-tools.ts'
 import { postIn } from './quoting.ts'
 import { reply } from './reply.ts'
 
@@ -67,8 +67,6 @@ async function changeTitle(visit: SignedIn, conversation: Conversation): Promise
   )
 }
 
-const changedSince = (advice: string) => new Refusal('conflict', `Somebody changed this text after you opened it. ${advice}`)
-
 /** Edits the opening text or a comment. If it was changed meanwhile, the form is shown again, and saving it then replaces that change. */
 async function edit(visit: SignedIn, conversation: Conversation): Promise<Outcome> {
   const anchor = visit.form.get('post') ?? ''
@@ -78,7 +76,7 @@ async function edit(visit: SignedIn, conversation: Conversation): Promise<Outcom
   return attempt(
     async () => {
       const text = written(visit.form, 'body')
-      await changeText(visit, conversation, () => text, 'Cancel to see their text, or save again to replace it.')
+      await changeText(visit, conversation, () => text, replaceAdvice)
       return { to: postAddress(addressOf(conversation), visit.query, anchor) }
     },
     (problem) => conversationPage(visit, conversation, { form: anchor, body, problem }),

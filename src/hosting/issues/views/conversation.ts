@@ -23,6 +23,8 @@ export interface Conversation {
   below?: Html
   /** What the timeline shows besides comments and events, such as reviews and commits. */
   entries?(stretch: Stretch): Promise<Entry[]>
+  /** See `liveAttributes`. */
+  live?: Html | undefined
   /** The visitor's subscription; undefined when signed out. */
   subscription: Html | undefined
 }

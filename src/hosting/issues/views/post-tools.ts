@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { composer } from '#hosting/mentions/views/composer.ts'
 import { type Content, contents, type ReactionCounts } from '#hosting/reactions/reactions.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Refusal } from '#platform/errors.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { type MenuItem, menu } from '#web/components/menu.ts'
@@ -80,6 +81,11 @@ export function postMenu(written: Written, may: { quote: boolean; edit: boolean;
 
 /** Tells whether a text is still the one that a form showed. */
 export const versionOf = (body: string | null) => hash('sha1', body ?? '').slice(0, 16)
+
+export const changedSince = (advice: string) =>
+  new Refusal('conflict', `Somebody changed this text after you opened it. ${advice}`)
+
+export const replaceAdvice = 'Cancel to see their text, or save again to replace it.'
 
 /** The text in a box, in place of the text itself. */
 export function editForm(visit: Visit, repo: Repository, written: Written, typed?: Typed & { shown?: Html | undefined }): Html {

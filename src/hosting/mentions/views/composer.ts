@@ -31,7 +31,7 @@ aria-describedby="${id}-hint" placeholder="Use Markdown to format your text">
 ${value}</textarea>${preview && html`<section class="composer-preview" aria-label="Preview">${markdownBody(preview)}</section>`}
 <div class="composer-preview" id="${id}-preview" role="tabpanel" aria-label="Preview" tabindex="0" hidden></div>
 <p class="hint muted" id="${id}-hint">Markdown. @name notifies a user, #12 refers to an issue. <kbd>Ctrl</kbd> <kbd>Enter</kbd> sends it.</p>
-<noscript>${button('Preview', { name: 'preview', value: 'yes', size: 'small', unchecked: true })}</noscript></div>`
+<noscript>${button('Preview', { name: 'preview', value: 'yes', size: 'small', unchecked: true, text_only: true })}</noscript></div>`
 }
 
 /** What a text would look like; an empty one says so. */

@@ -16,6 +16,7 @@ import { banner } from '#web/components/toast.ts'
 import { typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, type Visit } from '#web/page.ts'
+import { safeReturn } from '#web/return-to.ts'
 import { loadVisited } from './organization-header.ts'
 
 const mostShown = 100
@@ -66,13 +67,16 @@ ${form(visit, `/orgs/${org.login}/invitation`, fields)}</main>`
   return { title: `Invitation to ${org.login}`, body }
 }
 
+/** Returns to the page that had the form, if it says so. */
 export async function answerInvitation(visit: SignedIn): Promise<Outcome> {
   const org = await loadVisited(visit)
+  const back = visit.form.get('return_to')
+  const leadTo = (otherwise: string) => (back === null ? otherwise : safeReturn(back))
   if (visit.form.get('answer') === 'accept') {
     await visit.db.transaction((db) => acceptInvitation(db, org, visit.visitor))
-    return { to: `/${org.login}`, flash: { done: `You are a member of ${org.login} now.` } }
+    return { to: leadTo(`/${org.login}`), flash: { done: `You are a member of ${org.login} now.` } }
   }
   const ended = await visit.db.transaction((db) => endInvitations(db, org, visit.visitor))
   if (!ended) throw missing()
-  return { to: '/settings/organizations', flash: { done: `You declined the invitation to ${org.login}.` } }
+  return { to: leadTo('/settings/organizations'), flash: { done: `You declined the invitation to ${org.login}.` } }
 }

@@ -41,7 +41,7 @@ export const organizationHeader =
     html`<div class="repository-header organization-header">${current === 'overview' ? introduction(org) : crumbs(org)}${tabs('Organization', sectionTabs(org, await count(visit, org), current))}</div>`
 
 const crumbs = (org: Organization) =>
-  html`<div class="title-bar"><nav class="crumbs" aria-label="Account">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a></nav></div>`
+  html`<div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a></nav></div>`
 
 function introduction(org: Organization): Html {
   const { login, name, bio } = org

@@ -32,7 +32,7 @@ export function listEmails(db: Queryable, user: Account, slice: Slice, { only_pu
 }
 
 /** Bounds the list of an account. */
-const mostEmails = 20
+export const mostEmails = 20
 
 /** An account without an address gets the first one as its primary address. None of them is verified, because Belfry sends no mail. */
 export async function addEmails(db: Transaction, user: Account, emails: string[]): Promise<Email[]> {
@@ -53,6 +53,24 @@ export async function addEmails(db: Transaction, user: Account, emails: string[]
   const { rows } = await listEmails(db, user, { limit: mostEmails + 1, offset: 0 })
   if (rows.length > mostEmails) throw refused({ code: 'custom', message: `an account has at most ${mostEmails} addresses` })
   return rows.filter(({ email }) => emails.some((added) => isSame(added, email)))
+}
+
+/**
+ * Exchanges the primary address for a further one. The former primary address stays listed. Both keep the time of their claim, which decides
+ * whose commits they link. The new one is not verified, and is private until the user decides otherwise.
+ */
+export async function makePrimary(db: Transaction, user: Account, email: string) {
+  await lockPrimary(db, user)
+  const next = await db.first<{ email: string; claimed_at: Date }>(sql`
+    delete from emails where user_id = ${user.id} and lower(email) = lower(${email}) returning email, claimed_at`)
+  if (!next) throw new Refusal('missing', 'Email address does not exist')
+  await db.query(sql`
+    insert into emails (user_id, email, claimed_at)
+    select id, email, coalesce(email_claimed_at, created_at) from accounts where id = ${user.id} and email is not null`)
+  await db.query(sql`
+    update accounts set email = ${next.email}, email_claimed_at = ${next.claimed_at}, email_verified = false, email_public = false,
+      updated_at = ${db.now}
+    where id = ${user.id}`)
 }
 
 /** Deletes all of the addresses or none. */

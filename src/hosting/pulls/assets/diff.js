@@ -21,6 +21,18 @@ onElement('.diff-file[data-viewed-key]', (file, signal) => {
   )
 })
 
+// A link to a comment opens its thread, if that is resolved.
+onElement('.thread-fold', (fold, signal) => {
+  const reveal = () => {
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1))
+    if (!target || fold.open || !fold.contains(target)) return
+    fold.open = true
+    target.scrollIntoView()
+  }
+  reveal()
+  addEventListener('hashchange', reveal, { signal })
+})
+
 // A link to a line opens its file.
 onElement('.diff', (_, signal) => {
   const reveal = () => {

@@ -24,7 +24,7 @@ export async function checksPage(visit: Visit, page: PullPage): Promise<Outcome>
   )
   const rows = checks.map(({ name, result, description, href, required, run }, index) => {
     const summary = texts[index]
-    return html`<div class="check-row"${run && html` id="run-${run.id}"`}>${checkSign(result)}<div><h3>${name}${required && html` ${badge('Required')}`}</h3>
+    return html`<div class="check-row" tabindex="-1"${run && html` id="run-${run.id}"`}>${checkSign(result)}<div><h3>${name}${required && html` ${badge('Required')}`}</h3>
 <p class="muted">${description}${run?.app && html` · ${run.app.name}`}${run?.completed_at && html` · ${moment(run.completed_at)}`}${href && html` · <a href="${href}" rel="nofollow noreferrer">Details</a>`}</p>
 ${run?.output_summary && summary && markdownBody(summary)}</div></div>`
   })

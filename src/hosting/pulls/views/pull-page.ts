@@ -1,3 +1,4 @@
+import { liveAttributes } from '#hosting/issues/conversation-stream.ts'
 import { loadIssue } from '#hosting/issues/issues.ts'
 import { addressOf, type Conversation, count, nameOf } from '#hosting/issues/views/conversation.ts'
 import { conversationHead } from '#hosting/issues/views/conversation-head.ts'
@@ -23,6 +24,8 @@ export interface PullPage {
   checks: Check[]
   /** The address of its conversation. */
   path: string
+  /** See `liveAttributes`. */
+  live: Html | undefined
 }
 
 export type PullTab = 'Conversation' | 'Commits' | 'Checks' | 'Files changed'
@@ -36,9 +39,11 @@ export async function findPullPage(visit: Visit): Promise<PullPage | { to: strin
 
 export async function loadPullPage(visit: Visit, known?: Repository): Promise<PullPage> {
   const repo = known ?? (await loadVisibleRepository(visit))
-  const found = await loadPull(visit.db, repo, numberIn(visit.params.number), viewerOf(visit))
+  const number = numberIn(visit.params.number)
+  const live = await liveAttributes(visit, repo, number)
+  const found = await loadPull(visit.db, repo, number, viewerOf(visit))
   const pull = await refreshMergeability(visit.db, visit.belfry.storage, found)
-  return { repo, pull, checks: await readChecks(visit.db, repo, pull), path: `${pathOf(repo)}/pull/${pull.number}` }
+  return { repo, pull, checks: await readChecks(visit.db, repo, pull), path: `${pathOf(repo)}/pull/${pull.number}`, live }
 }
 
 /** The issue of a pull request. */
@@ -46,8 +51,8 @@ export const issueOf = (pull: Pull) => ({ ...pull, id: pull.issue_id, pull_id: p
 
 /** The head of the page as the conversation shows it. */
 export function pullConversation(page: PullPage, current: PullTab): Conversation {
-  const { repo, pull } = page
-  const conversation = { repo, issue: issueOf(pull), kind: 'pull' as const, subscription: undefined }
+  const { repo, pull, live } = page
+  const conversation = { repo, issue: issueOf(pull), kind: 'pull' as const, live, subscription: undefined }
   return { ...conversation, summary: summaryOf(page), tabs: pullTabs(page, current) }
 }
 
@@ -85,13 +90,30 @@ function pullTabs({ pull, checks, path }: PullPage, current: PullTab): Html {
   return html`<div class="pull-tabs">${list}${counts(pull)}</div>`
 }
 
+const stepKeys = (noun: string) => [
+  ['j', `Next ${noun}`],
+  ['k', `Previous ${noun}`],
+]
+
+/** For the list of keys; pulls.js acts on them. */
+const keys: Partial<Record<PullTab, string[][]>> = {
+  Commits: stepKeys('commit'),
+  Checks: stepKeys('check'),
+  'Files changed': [
+    ...stepKeys('file'),
+    ['v', 'Mark the file as viewed, or not'],
+    ['r', 'Write a review'],
+    ['Ctrl Enter', 'Send the comment or review'],
+  ],
+}
+
 /** A page below the conversation. */
 export function pullPage(visit: Visit, page: PullPage, current: PullTab, body: Html, status?: number): Outcome {
   const { repo, pull } = page
   const head = conversationHead(visit, pullConversation(page, current))
   return {
     title: `${current} · ${pull.title} · Pull request #${pull.number} · ${repo.owner_login}/${repo.name}`,
-    body: html`<main class="conversation pull-page">${banner(visit.flash.done)}${head}${body}</main>`,
+    body: html`<main class="conversation pull-page" data-page-keys="${JSON.stringify(keys[current] ?? [])}"${page.live}>${banner(visit.flash.done)}${head}${body}</main>`,
     above: repositoryHeader(repo, 'pulls'),
     ...(status && { status }),
   }

@@ -4,15 +4,17 @@ import { shortName } from '#hosting/refs/json.ts'
 import { generateNotes } from '#hosting/releases/notes.ts'
 import { createRelease, deleteRelease, loadRelease, type Release, updateRelease } from '#hosting/releases/releases.ts'
 import { mayRelease, visitorSeesDrafts } from '#hosting/releases/rights.ts'
-import { releaseAddress } from '#hosting/releases/views/release.ts'
+import { editAddress, releaseAddress } from '#hosting/releases/views/release.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkWritable } from '#identity/access.ts'
-import { forbidden, invalid } from '#platform/errors.ts'
+import { forbidden, invalid, Refusal } from '#platform/errors.ts'
 import { attempt, type Problem, typed } from '#web/fields.ts'
 import type { Html } from '#web/html.ts'
-import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, showOwn, submitFiles, submitOwn } from '#web/page.ts'
+import { addFiles, changeFile, receiveFiles } from './files.ts'
+import type { TypedFile } from './views/files-form.ts'
 import { type Draft, releaseForm } from './views/release-form.ts'
 
 export const pages: PageRoute[] = [
@@ -27,16 +29,17 @@ export const pages: PageRoute[] = [
       prerelease: false,
     })
   }),
-  submitOwn('/:owner/:repo/releases/new', async (visit) => save(visit, await loadReleasable(visit))),
+  submitFiles('/:owner/:repo/releases/new', async (visit) => save(visit, await loadReleasable(visit))),
   showOwn('/:owner/:repo/releases/edit/:id', async (visit) => {
     const repo = await loadReleasable(visit)
     const release = await loadRelease(visit.db, repo, numberIn(visit.params.id), true)
-    return formPage(visit, repo, release, { ...release, name: release.name ?? '', body: release.body ?? '' })
+    return formPage(visit, repo, release, draftOf(release))
   }),
-  submitOwn('/:owner/:repo/releases/edit/:id', async (visit) => {
+  submitFiles('/:owner/:repo/releases/edit/:id', async (visit) => {
     const repo = await loadReleasable(visit)
     return save(visit, repo, await loadRelease(visit.db, repo, numberIn(visit.params.id), true))
   }),
+  submitOwn('/:owner/:repo/releases/edit/:id/files/:asset', saveFile),
   submitOwn('/:owner/:repo/releases/delete/:id', remove),
 ]
 
@@ -56,26 +59,29 @@ async function formPage(
   repo: Repository,
   release: Release | undefined,
   draft: Draft,
-  { problem, preview }: { problem?: Problem; preview?: Html } = {},
+  { problem, preview, file }: { problem?: Problem; preview?: Html; file?: TypedFile } = {},
 ): Promise<Outcome> {
   const { storage } = visit.belfry
   const [branches, tags] = [await listBranchRefs(storage, repo.id), await listTagCommits(storage, repo.id)]
   const names = { branches: branches.map(shortName), tags: tags.map(({ name }) => name) }
   return {
     title: `${release ? `Edit ${release.tag_name}` : 'New release'} · ${repo.owner_login}/${repo.name}`,
-    body: releaseForm(visit, repo, { release, draft, names, problem, preview }),
+    body: releaseForm(visit, repo, { release, draft, names, problem, preview, file }),
     ...(problem && { status: problem.status }),
     above: repositoryHeader(repo, 'releases'),
   }
 }
 
 /** Publishes or saves as a draft; or shows the form again with generated notes or a preview. */
-function save(visit: SignedIn, repo: Repository, release?: Release): Promise<Outcome> {
+async function save(visit: SignedIn, repo: Repository, release?: Release): Promise<Outcome> {
   const { db, belfry, form, visitor } = visit
+  // The fields after the files are there when the files are read.
+  const { files, refusal } = await receiveFiles(visit, release)
   const draft = draftIn(form, repo)
   const action = form.get('action') ?? ''
   return attempt(
     async () => {
+      if (refusal) throw refusal
       checkLengths(draft)
       if (form.has('preview')) {
         return formPage(visit, repo, release, draft, { preview: await previewOf(visit, repo, draft.body) })
@@ -89,6 +95,10 @@ function save(visit: SignedIn, repo: Repository, release?: Release): Promise<Out
       const saved = release
         ? await updateRelease(db, belfry.storage, repo, visitor, release, wanted)
         : await createRelease(db, belfry.storage, repo, visitor, wanted)
+      const late = await addFiles(visit, saved, files).then(() => undefined, refusalOf)
+      if (late) {
+        return { to: editAddress(repo, saved), flash: { done: `The release is saved without the new files: ${late.message}` } }
+      }
       if (saved.draft) return { to: `${pathOf(repo)}/releases`, flash: { done: `The draft of ${saved.tag_name} is saved.` } }
       return {
         to: releaseAddress(repo, saved.tag_name),
@@ -96,6 +106,30 @@ function save(visit: SignedIn, repo: Repository, release?: Release): Promise<Out
       }
     },
     (problem) => formPage(visit, repo, release, draft, { problem }),
+  )
+}
+
+/** Another upload may have taken the name meanwhile. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  throw error
+}
+
+const draftOf = (release: Release): Draft => ({ ...release, name: release.name ?? '', body: release.body ?? '' })
+
+async function saveFile(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadReleasable(visit)
+  const release = await loadRelease(visit.db, repo, numberIn(visit.params.id), true)
+  return attempt(
+    async () => ({ to: editAddress(repo, release), flash: { done: await changeFile(visit, repo, release) } }),
+    (problem) => {
+      const file = {
+        id: Number(visit.params.asset),
+        name: typed(visit.form, 'file_name'),
+        label: typed(visit.form, 'file_label'),
+      }
+      return formPage(visit, repo, release, draftOf(release), { problem, file })
+    },
   )
 }
 

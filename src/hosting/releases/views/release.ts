@@ -81,7 +81,7 @@ export function archiveLinks(repo: Repository, tag: string): Html[] {
 }
 
 /** In units of 1,000, as file managers show it. */
-function sizeText(size: number) {
+export function sizeText(size: number) {
   const unit = ['bytes', 'kB', 'MB', 'GB'].findIndex((_, power) => size < 1000 ** (power + 1))
   return unit === 0 ? `${size} bytes` : `${(size / 1000 ** unit).toFixed(1)} ${['', 'kB', 'MB', 'GB'][unit]}`
 }

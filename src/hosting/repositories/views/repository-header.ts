@@ -41,7 +41,7 @@ export const repositoryHeader =
   async (visit) => {
     const facts = await readFacts(visit.db, visit, repo)
     const path = pathOf(repo)
-    return html`<div class="repository-header"><div class="title-bar"><nav class="crumbs" aria-label="Repository">
+    return html`<div class="repository-header"><div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">
 ${avatar({ id: repo.owner_id, type: repo.owner_type }, 24)} <a href="/${repo.owner_login}">${repo.owner_login}</a> <span class="muted">/</span>
 <a href="${path}"><strong>${repo.name}</strong></a> ${badge(repo.private ? 'Private' : 'Public')}${repo.archived && badge('Archived', 'attention')}${repo.is_template && badge('Template')}</nav>
 <div class="buttons">${actions(visit, repo, facts)}</div></div>
@@ -77,14 +77,14 @@ const levels = {
 function actions(visit: Visit, repo: Repository, { starred, watching }: HeaderFacts): Html {
   const path = pathOf(repo)
   const { subscribers_count, forks_count, stargazers_count } = repo
-  const counted = (address: string, count: number, label: string) =>
-    buttonLink(String(count), `${path}/${address}`, { size: 'small', label: `${count} ${label}` })
+  const counted = (address: string, count: number, noun: string) =>
+    buttonLink(String(count), `${path}/${address}`, { size: 'small', label: `${count} ${noun}${count === 1 ? '' : 's'}` })
   if (!visit.visitor) {
     const toLogin = (text: string, name: string) =>
       buttonLink(text, `/login?return_to=${encodeURIComponent(path)}`, { icon: name, size: 'small' })
-    return html`<span class="button-group">${toLogin('Watch', 'eye')}${counted('watchers', subscribers_count, 'watchers')}</span>
-<span class="button-group">${toLogin('Fork', 'repo-forked')}${counted('forks', forks_count, 'forks')}</span>
-<span class="button-group">${toLogin('Star', 'star')}${counted('stargazers', stargazers_count, 'stars')}</span>`
+    return html`<span class="button-group">${toLogin('Watch', 'eye')}${counted('watchers', subscribers_count, 'watcher')}</span>
+<span class="button-group">${toLogin('Fork', 'repo-forked')}${counted('forks', forks_count, 'fork')}</span>
+<span class="button-group">${toLogin('Star', 'star')}${counted('stargazers', stargazers_count, 'star')}</span>`
   }
   const mark = (level: string) => (level === watching ? icon('check') : html`<span class="no-icon"></span>`)
   const current = (level: string) => level === watching && html` aria-current="true"`
@@ -107,7 +107,7 @@ function actions(visit: Visit, repo: Repository, { starred, watching }: HeaderFa
     { class: 'inline' },
   )
   const generate = repo.is_template && buttonLink('Use this template', `${path}/generate`, { kind: 'primary', size: 'small' })
-  return html`${generate}<span class="button-group">${watch}${counted('watchers', subscribers_count, 'watchers')}</span>
-<span class="button-group">${buttonLink('Fork', `${path}/fork`, { icon: 'repo-forked', size: 'small' })}${counted('forks', forks_count, 'forks')}</span>
-<span class="button-group">${star}${counted('stargazers', stargazers_count, 'stars')}</span>`
+  return html`${generate}<span class="button-group">${watch}${counted('watchers', subscribers_count, 'watcher')}</span>
+<span class="button-group">${buttonLink('Fork', `${path}/fork`, { icon: 'repo-forked', size: 'small' })}${counted('forks', forks_count, 'fork')}</span>
+<span class="button-group">${star}${counted('stargazers', stargazers_count, 'star')}</span>`
 }

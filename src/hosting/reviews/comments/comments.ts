@@ -40,6 +40,26 @@ export function loadReviewComments(db: Queryable, ids: number[]): Promise<Review
   return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids}) and ${seenBy(null)}`)
 }
 
+/** A conversation about lines: a comment and its answers, oldest first. */
+export interface ReviewThread {
+  /** That of its first comment. */
+  id: number
+  comments: ReviewComment[]
+}
+
+/** A payload lists so many comments of a thread. */
+const mostOfThread = 100
+
+/** Threads by id, without a check of access: the caller has checked it. */
+export async function loadReviewThreads(db: Queryable, ids: number[]): Promise<ReviewThread[]> {
+  const comments = await db.rows<ReviewComment>(sql`
+    select ${columns} from unnest(${ids}::bigint[]) t (id),
+      lateral (select id from review_comments where id = t.id or in_reply_to_id = t.id order by id limit ${mostOfThread}) m, ${source}
+    where c.id = m.id and ${seenBy(null)} order by c.id`)
+  const threads = Map.groupBy(comments, ({ id, in_reply_to_id }) => in_reply_to_id ?? id)
+  return [...threads].map(([id, comments]) => ({ id, comments }))
+}
+
 export interface ReviewCommentFilter {
   sort: 'created' | 'updated' | 'created_at'
   direction: 'asc' | 'desc'

@@ -6,7 +6,7 @@ import { loadPull, lockPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { knownTo } from '#hosting/teams/teams.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
-import { type Sql, sql, type Transaction } from '#platform/database.ts'
+import { empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
 /** Reviewers: users by login, teams by slug. */
@@ -84,10 +84,20 @@ function requestActs(verb: 'review_requested' | 'review_request_removed', { issu
   })
 }
 
-/** Teams of the owner with access to the repository that are visible to the caller. */
-const teamsOf = (repo: Repository, asker: Account, slugs: string[]): Sql => sql`
+/** The teams that the asker can request reviews from, by slug. */
+export function listTeamReviewers(
+  db: Queryable,
+  repo: Repository,
+  asker: { id: number },
+  limit: number,
+): Promise<{ id: number; slug: string }[]> {
+  return db.rows(sql`select t.id, t.slug from ${teamsOf(repo, asker)} order by t.slug limit ${limit}`)
+}
+
+/** Teams of the owner with access to the repository that are visible to the asker: all, or those with these slugs. */
+const teamsOf = (repo: Repository, asker: { id: number }, slugs?: string[]): Sql => sql`
   teams t join team_repositories g on g.team_id = t.id and g.repo_id = ${repo.id}
-  where t.org_id = ${repo.owner_id} and t.slug = any(${slugs}) and ${knownTo(sql`${asker.id}`)}`
+  where t.org_id = ${repo.owner_id} ${slugs ? sql`and t.slug = any(${slugs})` : empty} and ${knownTo(sql`${asker.id}`)}`
 
 const notCollaborators = ({ owner_login, name }: Repository) =>
   new Refusal(

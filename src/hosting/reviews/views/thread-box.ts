@@ -6,10 +6,12 @@ import { rowsBefore } from '#hosting/pulls/views/diff-rows.ts'
 import { anchorOf, plainTable } from '#hosting/pulls/views/diff-table.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
+import { mayResolve, type Resolution } from '#hosting/reviews/resolved-threads.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { badge } from '#web/components/label.ts'
 import { menu } from '#web/components/menu.ts'
+import { moment } from '#web/components/time.ts'
 import { alert, type Problem } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
@@ -51,7 +53,23 @@ export function threadBox(visit: Visit, shelf: Shelf, thread: Thread, options: {
     html`<p class="thread-about">${icon('file')} <a href="${path}/files#${lineAnchor(first)}"><code>${first.path}</code></a> <span class="muted">${describeLines(first)}</span></p>
 ${first.diff_hunk && html`<div class="thread-lines">${plainTable(rowsBefore(first.diff_hunk, linesBefore))}</div>`}`
   const pending = first.review_state === 'PENDING'
-  return html`<div class="review-thread" id="thread-${id}">${about}<div class="thread-posts" role="group" aria-label="${count(comments.length, 'comment')} on ${first.path}">${comments.map((comment) => showComment(visit, shelf, comment))}</div>${!pending && mayReview(visit, shelf) && replyForm(visit, shelf, thread)}</div>`
+  const shown = html`${about}<div class="thread-posts" role="group" aria-label="${count(comments.length, 'comment')} on ${first.path}">${comments.map((comment) => showComment(visit, shelf, comment))}</div>${!pending && mayReview(visit, shelf) && replyForm(visit, shelf, thread)}${!pending && resolveForm(visit, shelf, thread)}`
+  return html`<div class="review-thread" id="thread-${id}">${thread.resolution ? folded(visit, shelf, thread, thread.resolution, shown) : shown}</div>`
+}
+
+/** A resolved thread is closed, unless the visitor asks for something in it. */
+function folded({ query }: Visit, { typed }: Shelf, thread: Thread, { resolver, resolved_at }: Resolution, shown: Html): Html {
+  const { id, first, comments } = thread
+  const asked = [typed?.form, query.get('edit'), query.get('delete')]
+  const open = asked.includes(`thread-${id}`) || comments.some((one) => asked.includes(`discussion_r${one.id}`))
+  return html`<details class="thread-fold"${open && html` open`}><summary>${icon('check-circle')} <span><strong>${resolver?.login ?? 'a deleted user'}</strong> resolved ${count(comments.length, 'comment')} on <code>${first.path}</code> ${moment(resolved_at)}</span><span class="space"></span>${icon('unfold')}</summary>${shown}</details>`
+}
+
+function resolveForm(visit: Visit, shelf: Shelf, { id, first, resolution }: Thread): Html | undefined {
+  const { repo, pull, path } = shelf
+  if (!mayResolve(repo, pull, visit.visitor, first)) return undefined
+  const inputs = html`${pageField(shelf)}${button(resolution ? 'Unresolve conversation' : 'Resolve conversation', { size: 'small', name: 'resolved', value: resolution ? 'no' : 'yes' })}`
+  return form(visit, `${path}/threads/${id}/resolution`, inputs, { class: 'thread-resolve', replace: true })
 }
 
 /** The id of the line on the page of files; of the file if the comment is about all of it. */

@@ -7,6 +7,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { linesOf } from '#hosting/reviews/commit-suggestion.ts'
+import { findResolutions, type Resolution } from '#hosting/reviews/resolved-threads.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { button } from '#web/components/button.ts'
 import { type Html, html } from '#web/html.ts'
@@ -17,6 +18,8 @@ export interface Thread {
   id: number
   first: ReviewComment
   comments: ReviewComment[]
+  /** Undefined unless it is resolved. */
+  resolution: Resolution | undefined
 }
 
 /** What was said in reviews. */
@@ -41,12 +44,12 @@ export async function loadTalk(visit: Visit, repo: Repository, pull: Pull): Prom
   const last = { limit: mostReviews, offset: total - mostReviews }
   const reviews = total > mostReviews ? (await listReviews(db, pull, visitor, last)).rows : first
   const comments = rows.toReversed()
-  const threads = [...Map.groupBy(comments, ({ id, in_reply_to_id }) => in_reply_to_id ?? id)].flatMap(
-    ([id, inside]): Thread[] => {
-      const [oldest] = inside
-      return oldest ? [{ id, first: oldest, comments: inside }] : []
-    },
-  )
+  const grouped = Map.groupBy(comments, ({ id, in_reply_to_id }) => in_reply_to_id ?? id)
+  const resolutions = await findResolutions(db, [...grouped.keys()])
+  const threads = [...grouped].flatMap(([id, inside]): Thread[] => {
+    const [oldest] = inside
+    return oldest ? [{ id, first: oldest, comments: inside, resolution: resolutions.get(id) }] : []
+  })
   return {
     reviews,
     total,

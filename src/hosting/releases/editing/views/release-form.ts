@@ -4,9 +4,11 @@ import { editAddress } from '#hosting/releases/views/release.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { button, buttonLink } from '#web/components/button.ts'
+import { banner } from '#web/components/toast.ts'
 import { alert, choice, field, type Problem } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
+import { filesBox, filesField, type TypedFile } from './files-form.ts'
 
 /** What the form of a release contains. */
 export interface Draft {
@@ -24,12 +26,13 @@ interface Shown {
   names: { branches: string[]; tags: string[] }
   problem?: Problem | undefined
   preview?: Html | undefined
+  file?: TypedFile | undefined
 }
 
 /** Names that a field suggests. */
 const mostSuggested = 100
 
-export function releaseForm(visit: SignedIn, repo: Repository, { release, draft, names, problem, preview }: Shown): Html {
+export function releaseForm(visit: SignedIn, repo: Repository, { release, draft, names, problem, preview, file }: Shown): Html {
   const path = pathOf(repo)
   const published = release !== undefined && !release.draft
   const suggestions = (id: string, values: string[]) =>
@@ -39,20 +42,16 @@ export function releaseForm(visit: SignedIn, repo: Repository, { release, draft,
 ${suggestions('tags', names.tags)}${suggestions('branches', names.branches)}
 ${field({ label: 'Title', name: 'name', value: draft.name, longest: 255 })}
 ${composer(repo, { id: 'body', label: 'Notes', value: draft.body, rows: 14, preview, ...(!release && { draft: `${path}/releases/new` }) })}
-<p>${button('Generate notes', { name: 'action', value: 'generate', icon: 'sparkle', unchecked: true })} <span class="muted">What was merged since the previous release is added to the notes.</span></p>
+<p>${button('Generate notes', { name: 'action', value: 'generate', icon: 'sparkle', unchecked: true, text_only: true })} <span class="muted">What was merged since the previous release is added to the notes.</span></p>
 ${choice({ name: 'prerelease', value: 'yes', chosen: draft.prerelease }, html`<strong>Pre-release</strong> <span class="muted">Not ready for production; it does not become the latest release.</span>`)}
+${filesField}
 <div class="buttons">${button(published ? 'Save release' : 'Publish release', { name: 'action', value: 'publish', kind: 'primary' })}${button(published ? 'Turn into a draft' : 'Save draft', { name: 'action', value: 'draft' })}${buttonLink('Cancel', `${path}/releases`, { kind: 'invisible' })}</div>`
   const action = release ? editAddress(repo, release) : `${path}/releases/new`
-  return html`<main class="release-editor"><h1>${release ? `Edit ${release.name || release.tag_name}` : 'New release'}</h1>${form(visit, action, fields)}${release && more(visit, repo, release)}</main>`
+  return html`<main class="release-editor"><h1>${release ? `Edit ${release.name || release.tag_name}` : 'New release'}</h1>${banner(visit.flash.done)}${form(visit, action, fields, { files: true })}${release && html`${filesBox(visit, repo, release, file)}${more(visit, repo, release)}`}</main>`
 }
 
 function more(visit: SignedIn, repo: Repository, release: Release): Html {
-  const { web } = visit.belfry.addresses
-  const upload = `${web}/api/uploads${`/repos${pathOf(repo)}/releases/${release.id}/assets`}`
-  return html`<details><summary>Add files</summary><p>Files are uploaded by the API, with a token that may push:</p>
-<pre tabindex="0">curl -H "Authorization: Bearer TOKEN" -H "Content-Type: application/octet-stream" \\
-  --data-binary @FILE "${upload}?name=FILE"</pre></details>
-<details class="danger-zone"><summary>Delete this release</summary><div><span>The release and its files are deleted. Its tag remains.</span>${form(
+  return html`<details class="danger-zone"><summary>Delete this release</summary><div><span>The release and its files are deleted. Its tag remains.</span>${form(
     visit,
     `${pathOf(repo)}/releases/delete/${release.id}`,
     button('Delete the release', { kind: 'danger' }),
