@@ -17,6 +17,7 @@ import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
+import { takeVisitor } from './visitor-request.ts'
 
 /** The properties of a request before its endpoint runs. */
 export interface Call {
@@ -71,7 +72,8 @@ export function openCalls(
     }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     const { authorization } = request.headers
-    const known = authorization === undefined ? anonymous : peek(authorization, request.routeOptions.config.endpoint)
+    const known =
+      authorization === undefined ? (takeVisitor() ?? anonymous) : peek(authorization, request.routeOptions.config.endpoint)
     // A known caller is admitted synchronously: an `await` takes a twentieth of the time of a 304.
     if (!known) open(request, reply).then(() => done(), done)
     else {
@@ -202,7 +204,8 @@ export function describeAnswer({ dialect: { brand, media_type } }: Call): Record
 
 export const cacheControl = ({ caller }: Call) => `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`
 
-function limitsOf({ settings }: Belfry, variant: Variant) {
+/** Requests per hour, as the settings say. Null if there is no limit. */
+export function limitsOf({ settings }: Belfry, variant: Variant) {
   if (settings.BELFRY_RATE_LIMIT === 'off') return null
   return variant.rate_limit ?? (settings.BELFRY_RATE_LIMIT === 'on' ? standardRateLimit : null)
 }
@@ -243,13 +246,14 @@ function writeAllowance(reply: FastifyReply, { limit, used, reset }: Allowance) 
 }
 
 function exceeded({ call, ip }: FastifyRequest) {
-  const { user } = call.caller
+  return new Refusal('rate_limited', describeExceeded(call.caller.user?.id, ip))
+}
+
+export function describeExceeded(user_id: number | undefined, ip: string) {
+  if (user_id !== undefined) return `API rate limit exceeded for user ID ${user_id}.`
   const hint =
     "(But here's the good news: Authenticated requests get a higher rate limit. Check out the documentation for more details.)"
-  return new Refusal(
-    'rate_limited',
-    user ? `API rate limit exceeded for user ID ${user.id}.` : `API rate limit exceeded for ${ip}. ${hint}`,
-  )
+  return `API rate limit exceeded for ${ip}. ${hint}`
 }
 
 function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyReply) {

@@ -20,13 +20,23 @@ export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: ()
   })
 }
 
+/** Of the whole process. They observe it until it ends, so there is one registry of them, made on first use. */
+let processMetrics: Registry | undefined
+
+function metricsOfProcess() {
+  if (processMetrics) return processMetrics
+  processMetrics = new Registry()
+  collectDefaultMetrics({ register: processMetrics })
+  return processMetrics
+}
+
 /** Prometheus metrics. Each server has its own registry, because tests run several in one process. */
 export class Metrics {
   readonly #registry = new Registry()
+  readonly #process = metricsOfProcess()
   readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
   constructor({ db }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
-    collectDefaultMetrics({ register: this.#registry })
     this.#durations = new Histogram({
       name: 'belfry_http_request_duration_seconds',
       help: 'Duration of answered requests.',
@@ -92,7 +102,8 @@ export class Metrics {
             'Metrics are for the bearer of BELFRY_METRICS_TOKEN. Set it, and send "Authorization: Bearer <token>".\n' +
               'Without it they are shown to this machine only, when no proxy stands in front.\n',
           )
-      return reply.type(this.#registry.contentType).send(await this.#registry.metrics())
+      const texts = await Promise.all([this.#process.metrics(), this.#registry.metrics()])
+      return reply.type(this.#registry.contentType).send(texts.join(''))
     })
   }
 }

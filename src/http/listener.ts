@@ -110,7 +110,7 @@ function servedAs(address: string, prefix: string) {
 /** Five groups of hexadecimal digits, as clients print them in bug reports; unique across nodes and restarts. */
 const boot = randomBytes(6).toString('hex').toUpperCase()
 let count = 0
-function newRequestId() {
+export function newRequestId() {
   const serial = (++count).toString(16).toUpperCase().padStart(8, '0')
   return `${boot.slice(0, 4)}:${boot.slice(4, 8)}:${boot.slice(8)}:${serial.slice(0, -4)}:${serial.slice(-4)}`
 }

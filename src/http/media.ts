@@ -8,7 +8,7 @@ import type { Brand } from './serialization.ts'
  * shape, and `octets` the contents of a file, which have a type of their own. A whole media type is the only representation.
  */
 export type Medium = 'raw' | 'html' | 'diff' | 'patch' | 'sha' | 'object' | 'octets' | Plain
-type Plain = 'text/html' | 'text/plain'
+type Plain = 'text/html' | 'text/plain' | 'text/csv'
 
 export const isPlain = (medium: Medium): medium is Plain => medium.includes('/')
 

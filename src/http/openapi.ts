@@ -102,7 +102,8 @@ function mediaOf({ media = [] }: Endpoint, hoisted: unknown) {
   return Object.fromEntries(media.map((medium) => [mediaType('github', medium), { schema: schemaOf(medium) }]))
 }
 
-const phrases: Record<number, string> = {
+/** What a status means, in a few words. */
+export const phrases: Record<number, string> = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',
@@ -127,7 +128,7 @@ const phrases: Record<number, string> = {
 }
 
 /** The statuses that follow from an endpoint's declaration, besides those it declares. */
-function statusesBesides(
+export function statusesBesides(
   { method, path, query, list, refuses = [], followed, streamed, ...endpoint }: Endpoint,
   variant: Variant,
 ) {
@@ -172,7 +173,7 @@ function pathParameters(path: string) {
   }))
 }
 
-function queryParameters({ query = {}, list }: Endpoint, variant: Variant) {
+export function queryParameters({ query = {}, list }: Endpoint, variant: Variant) {
   const declared = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema: describeWords(schema) }))
   if (!list) return declared
   const { size, largest, fixed } = typeof list === 'function' ? list(variant) : usualPages

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** A request that failed or was slow. */
 export interface RequestReport {
@@ -26,19 +26,23 @@ export class RequestMeter {
 
   observe(listener: FastifyInstance, db: { now: Date }) {
     listener.addHook('onResponse', (request, reply, done) => {
-      const { elapsedTime, statusCode: status } = reply
-      const path = request.url.split('?')[0] ?? ''
-      const isSlow = elapsedTime > slow && !lasting.test(path)
+      const { elapsedTime, statusCode } = reply
       this.#requests++
-      if (!lasting.test(path)) this.#milliseconds += elapsedTime
-      if (status >= 500) this.#failed++
-      if (isSlow) this.#slow++
-      if ((isSlow || status >= 500) && this.#reports.length < mostReports) {
-        const { id: request_id, method } = request
-        this.#reports.push({ at: db.now, request_id, method, path: path.slice(0, 500), status, milliseconds: elapsedTime })
-      }
+      if (elapsedTime <= slow && statusCode < 500) this.#milliseconds += elapsedTime
+      else this.#report(request, statusCode, elapsedTime, db.now)
       done()
     })
+  }
+
+  #report({ id: request_id, method, url }: FastifyRequest, status: number, milliseconds: number, at: Date) {
+    const path = url.split('?')[0] ?? ''
+    const isLasting = lasting.test(path)
+    const isSlow = milliseconds > slow && !isLasting
+    if (!isLasting) this.#milliseconds += milliseconds
+    if (status >= 500) this.#failed++
+    if (isSlow) this.#slow++
+    if ((isSlow || status >= 500) && this.#reports.length < mostReports)
+      this.#reports.push({ at, request_id, method, path: path.slice(0, 500), status, milliseconds })
   }
 
   /** What was counted since the last call. */

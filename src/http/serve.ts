@@ -171,7 +171,9 @@ const callerTopics = ({ call: { caller } }: FastifyRequest): Topic[] => [`a${cal
 
 /** The same list as it grows: at every step the caller, and what the path names, are found again. */
 async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
-  if (request.call.caller.via === 'password') throw forbidden('To follow what happens, use a token.')
+  const { via } = request.call.caller
+  // Only a token is checked again while the stream is open.
+  if (via === 'password' || via === 'session') throw forbidden('To follow what happens, use a token.')
   const handler = endpoint.handler as (context: object) => Promise<Answer<{ id: string }[]> | Step>
   const look = async (following: string | null): Promise<Step> => {
     const { context } = await openContext(resources, endpoint, request, reply)

@@ -39,7 +39,8 @@ export interface TokenFacts {
 /** The authenticated caller of a request, and what the credentials permit. */
 export interface Caller extends Viewer {
   user: Account | null
-  via: 'nothing' | 'token' | 'password'
+  /** `session`: this process makes the request for a visitor of its pages, see http/visitor-request.ts. */
+  via: 'nothing' | 'token' | 'password' | 'session'
   /** Whether the credentials came as Basic authentication. */
   basic: boolean
   token: TokenFacts | null

@@ -78,7 +78,7 @@ export async function closeSession(db: Queryable, user: Account, id: number) {
   if (!rowCount) throw missing()
 }
 
-/** Called after a change of the password or the second factor. */
+/** Also called after a change of the password or the second factor. */
 export async function closeOtherSessions(db: Queryable, user: Account, keep: Session) {
   await db.query(sql`delete from sessions where user_id = ${user.id} and id <> ${keep.id}`)
 }

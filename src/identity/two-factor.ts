@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import type { SealedColumn } from '#platform/sealed-columns.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 import type { Account } from './accounts.ts'
@@ -22,7 +23,11 @@ interface Stored {
 }
 
 const period = 30
-const contextOf = (user: Account) => `two-factor ${user.id}`
+const contextOf = (user: { id: number }) => `two-factor ${user.id}`
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'two_factor', column: 'secret', id: 'user_id', owner: 'user_id', contextsOf: (id) => [contextOf({ id })] },
+]
 
 const totpOf = (user: Account, secret: string) =>
   new TOTP({ issuer: 'Belfry', label: user.login, secret: Secret.fromBase32(secret), period })

@@ -1,5 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+export const sessionCookie = 'belfry_session'
+/** The CSRF tokens of visitors without a session are derived from this cookie. */
+export const visitCookie = 'belfry_visit'
+
 /** The value of a cookie, or undefined. */
 export function readCookie({ headers }: FastifyRequest, name: string): string | undefined {
   for (const pair of (headers.cookie ?? '').split(';')) {
@@ -8,6 +12,13 @@ export function readCookie({ headers }: FastifyRequest, name: string): string | 
   }
   return undefined
 }
+
+/** A `Cookie` header without one of its cookies. */
+export const withoutCookie = (header: string, name: string) =>
+  header
+    .split(';')
+    .filter((pair) => !pair.trimStart().startsWith(`${name}=`))
+    .join(';')
 
 interface CookieOptions {
   /** Seconds. Without it, the cookie ends with the browser session; zero removes the cookie. */

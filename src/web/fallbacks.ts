@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Failure, handleError } from '#http/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { html } from './html.ts'
-import { nothingHere, sendPage } from './layout.ts'
+import { makePage, nothingHere, sendPage } from './layout.ts'
 import { type Site, sendErrorPage } from './page.ts'
 
 /** Pages for unknown addresses and for errors. */
@@ -26,7 +26,7 @@ export function mountFallbacks(app: FastifyInstance, site: Site) {
 function sendUnavailable(reply: FastifyReply, { status, message }: Failure) {
   const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
 <p>What you sent in a form may not have been saved: check before you send it again.</p></main>`
-  return sendPage(reply, 'Not available', body, status)
+  return sendPage(reply, makePage(reply.request, 'Not available', body), status)
 }
 
 /** For an address that the router cannot parse: a page for browsers, the API's JSON for all others. */

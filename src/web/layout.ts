@@ -1,6 +1,7 @@
-import type { FastifyReply } from 'fastify'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '#identity/accounts.ts'
-import { assetAddress } from './assets.ts'
+import { acceptedEncoding, assetAddress } from './assets.ts'
 import { avatar } from './components/avatar.ts'
 import { emptyState } from './components/empty-state.ts'
 import { icon } from './components/icon.ts'
@@ -46,18 +47,40 @@ export interface Extras {
   plain?: boolean
 }
 
-export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed, extras: Extras = {}) {
-  return reply
-    .code(status)
-    .headers({
+/** A page as it is sent. */
+export interface SentPage {
+  headers: Record<string, string>
+  payload: string | Buffer
+}
+
+export function makePage(request: FastifyRequest, title: string, body: Html, signed?: Signed, extras: Extras = {}): SentPage {
+  const who = signed ? ownLinks(signed) : signInLink(request)
+  const { text } = layout(title, body, who, readPreferences(request), extras)
+  const encoding = acceptedEncoding(request, Object.keys(compress))
+  return {
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': policy,
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'deny',
       'Referrer-Policy': 'same-origin',
       'Cache-Control': 'no-store',
-    })
-    .type('text/html; charset=utf-8')
-    .send(layout(title, body, signed ? ownLinks(signed) : signInLink(reply), readPreferences(reply.request), extras).text)
+      ...(encoding !== undefined && { 'Content-Encoding': encoding }),
+    },
+    payload: (encoding !== undefined && compress[encoding]?.(text)) || text,
+  }
+}
+
+export function sendPage(reply: FastifyReply, { headers, payload }: SentPage, status = 200) {
+  const others = reply.getHeader('Vary')
+  const vary = others ? `${others}, Accept-Encoding` : 'Accept-Encoding'
+  return reply.code(status).headers(headers).header('Vary', vary).send(payload)
+}
+
+/** A page of 20 KB becomes 4 KB; zstd takes 0.05 ms for it, gzip 0.12, brotli 0.18. CSRF tokens are masked, see csrf.ts. */
+const compress: Record<string, (text: string) => Buffer> = {
+  zstd: (text) => zstdCompressSync(text),
+  gzip: (text) => gzipSync(text, { level: 4 }),
 }
 
 /** `turbo-cache-control`: when a link is followed, an old copy of its page is never shown first. */
@@ -95,7 +118,7 @@ ${who}</header>
 `
 }
 
-const signInLink = ({ request }: FastifyReply) => html`<a class="button" href="${signInAddress(request)}">Sign in</a>`
+const signInLink = (request: FastifyRequest) => html`<a class="button" href="${signInAddress(request)}">Sign in</a>`
 
 function ownLinks({ visitor, csrf, unread }: Signed): Html {
   const { login, site_admin } = visitor

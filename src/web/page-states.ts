@@ -1,12 +1,16 @@
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
+import type { SealedColumn } from '#platform/sealed-columns.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** `flash`: a result that one page shows once. `draft`: an unsent form, shown until it expires. `sign_in`: a link that opens a session once. */
-type Kind = 'flash' | 'draft' | 'sign_in'
+/**
+ * `flash`: a result that one page shows once. `draft`: an unsent form, shown until it expires. `sign_in`: a link that opens a session once.
+ * `export`: a download that begins once.
+ */
+type Kind = 'flash' | 'draft' | 'sign_in' | 'export'
 
-const minutes: Record<Kind, number> = { flash: 5, draft: 60, sign_in: 24 * 60 }
+const minutes: Record<Kind, number> = { flash: 5, draft: 60, sign_in: 24 * 60, export: 10 }
 
 /** The maximum number of rows per user; the oldest are deleted first. */
 const mostKept = 20
@@ -14,6 +18,17 @@ const mostKept = 20
 type Owner = Pick<Account, 'id'>
 
 const contextOf = (kind: Kind, { id }: Owner) => `${kind} ${id}`
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'page_states',
+    column: 'content',
+    id: 'id',
+    owner: 'user_id',
+    // A row does not say of which kind it is.
+    contextsOf: (id) => (Object.keys(minutes) as Kind[]).map((kind) => contextOf(kind, { id })),
+  },
+]
 
 /** Stores `content` for a later page of the same user. Returns the key for the address. */
 export async function keepState(db: Queryable, vault: Vault, user: Owner, kind: Kind, content: unknown): Promise<string> {

@@ -120,3 +120,57 @@ test('deleting a token asks first', async () => {
   assert.match((await ada.postAndFollow('/settings/tokens/delete', { id })).text, /The token is deleted/)
   assert.equal((await api.get('/user')).status, 401)
 })
+
+test('a page is compressed for browsers, and its CSRF token differs each time', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const read = async (encoding: string) => {
+    const page = await fetch(`${forge.web}/login`, { headers: { 'accept-encoding': encoding } })
+    return { encoding: page.headers.get('content-encoding'), text: await page.text() }
+  }
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['gzip', 'gzip'],
+    ['identity', null],
+    ['GARBAGE;;q=zstd', null],
+  ] as const) {
+    const page = await read(accepted)
+    assert.equal(page.encoding, encoding, accepted)
+    assert.match(page.text, /<h1>Sign in to Belfry<\/h1>/)
+  }
+  const ada = await signedIn(forge, 'ada')
+  const tokens: string[] = []
+  for (let n = 0; n < 2; n++) {
+    await ada.get('/settings/profile')
+    tokens.push(ada.csrf)
+  }
+  assert.notEqual(tokens[0], tokens[1])
+  for (const csrf of tokens) assert.equal((await ada.post('/settings/profile', { name: 'Ada', csrf })).status, 303)
+  const swapped = `${tokens[0]?.slice(0, 64)}${tokens[1]?.slice(64)}`
+  assert.equal((await ada.post('/settings/profile', { name: 'Ada', csrf: swapped })).status, 403)
+})
+
+test('a page that is kept for a moment is right after each act, and is the visitor’s own', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.person('ben')
+  await ada.post('/user/repos', { name: 'engine' })
+  const [reader, other] = [new Guest(forge), await signedIn(forge, 'ben')]
+  for (const [index, title] of ['One', 'Two', 'Three'].entries()) {
+    await ada.post('/repos/ada/engine/issues', { title })
+    for (const guest of [reader, reader, other, other]) {
+      const { text } = await guest.get('/ada/engine/issues')
+      assert.equal(text.match(/>(One|Two|Three)</g)?.length, index + 1)
+    }
+  }
+  assert.equal(reader.cookies.size, 0, 'who only reads gets no cookie')
+  assert.match((await other.get('/ada/engine')).text, /Signed in as ben/)
+  assert.doesNotMatch((await reader.get('/ada/engine')).text, /Signed in as/)
+  await ada.patch('/repos/ada/engine', { private: true })
+  for (const guest of [reader, other]) assert.equal((await guest.get('/ada/engine')).status, 404)
+  const first = new Guest(forge)
+  const second = new Guest(forge)
+  for (const guest of [first, second]) await guest.get('/login')
+  assert.notEqual(first.cookies.get('belfry_visit'), second.cookies.get('belfry_visit'), 'a page with a form is not shared')
+  assert.equal((await second.post('/login', { login: 'ben', password: "ben's password" })).status, 303)
+})

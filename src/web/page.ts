@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
@@ -7,42 +6,18 @@ import { withSlotsOf } from '#git/slots.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import type { Account } from '#identity/accounts.ts'
-import { findSession, type Session, touchSession } from '#identity/sessions.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { randomText, sameSecret } from '#platform/secrets.ts'
-import { keepState, takeState } from '#web/page-states.ts'
-import { readCookie, writeCookie } from './cookies.ts'
+import { keepState } from '#web/page-states.ts'
+import { readCookie, sessionCookie } from './cookies.ts'
+import { csrfOf, isCsrfToken, isSameCsrf } from './csrf.ts'
 import { type Html, html } from './html.ts'
-import { type Extras, mostShown, nothingHere, type Signed, sendPage } from './layout.ts'
+import { type Extras, makePage, mostShown, nothingHere, type SentPage, type Signed, sendPage } from './layout.ts'
+import type { PageCache } from './page-cache.ts'
+import { type Flash, findVisitor, openVisit, type SignedIn, type Visit } from './visit.ts'
 
-/** A request for a page. */
-export interface Visit {
-  belfry: Belfry
-  db: Database
-  request: FastifyRequest
-  reply: FastifyReply
-  /** The signed-in user; null until the second factor is given. */
-  visitor: Account | null
-  /** Also set while the session waits for a one-time code. */
-  session: Session | null
-  params: Record<string, string>
-  query: URLSearchParams
-  form: URLSearchParams
-  /** Every form contains it and must send it back. */
-  csrf: string
-  /** The result of the form that redirected here; a reload does not show it again. */
-  flash: Flash
-}
-
-/** Shown once by the page after a redirect: a message, a new secret, or data for that page. */
-export interface Flash {
-  done?: string
-  secret?: string
-  data?: unknown
-}
-
-export type SignedIn = Visit & { visitor: Account; session: Session }
+export type { Flash, SignedIn, Visit } from './visit.ts'
+export { findVisitor, isSecure } from './visit.ts'
 
 /** Rendered above the body of a page, such as the header of a repository. */
 export type Above = (visit: Visit) => Html | Promise<Html>
@@ -63,6 +38,8 @@ export interface PageRoute {
   handler: (visit: never) => Outcome | Promise<Outcome>
   /** Answers a form whose session has ended, or that an earlier session of the browser showed. Without it, such a form is refused. */
   lapsed?: Lapsed | undefined
+  /** The form may have files, see `Visit.upload`. */
+  takes_files?: boolean
 }
 
 /** Pages whose forms may redirect to another site. */
@@ -101,12 +78,14 @@ export const submitOwn = (path: string, handler: Handler<SignedIn>): PageRoute =
   handler,
 })
 
+/** A form that may have files. */
+export const submitFiles = (path: string, handler: Handler<SignedIn>): PageRoute => ({
+  ...submitOwn(path, handler),
+  takes_files: true,
+})
+
 /** Turbo fetches the pages that it shows; its requests have this header, see assets/navigation.js. */
 export const shownHeader = 'x-belfry-shown'
-
-export const sessionCookie = 'belfry_session'
-/** The CSRF tokens of visitors without a session are derived from this cookie. */
-const visitCookie = 'belfry_visit'
 
 /** The server, with what pages need from parts. */
 export interface Site {
@@ -115,6 +94,7 @@ export interface Site {
   countUnread(db: Database, visitor: Account, most: number): Promise<number>
   /** Answers a form of a signed-in user whose session has ended. */
   lapsed: Lapsed
+  cache: PageCache
 }
 
 export function mountPages(listener: FastifyInstance, site: Site, routes: PageRoute[]) {
@@ -125,22 +105,35 @@ export function mountPages(listener: FastifyInstance, site: Site, routes: PageRo
       { parseAs: 'string' },
       async (_: FastifyRequest, text: string) => text,
     )
-    for (const declared of routes) {
+    const mount = (scope: FastifyInstance, declared: PageRoute) => {
       const route = declared.signed_in ? { ...declared, lapsed: site.lapsed } : declared
-      app.route({
+      scope.route({
         method: route.method,
         url: route.path,
         handler: (request, reply) => servePage(site, route, request, reply),
       })
     }
+    for (const route of routes) if (!route.takes_files) mount(app, route)
+    app.register(async (scope) => {
+      // Not read here: the handler reads it while it arrives.
+      scope.addContentTypeParser('multipart/form-data', (_request, _content, done) => done(null))
+      for (const route of routes) if (route.takes_files) mount(scope, route)
+    })
   })
 }
 
 /** For routes that serve a page or something else, depending on the request. */
 export async function servePage(site: Site, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
+  const kept = site.cache.find(request)
+  if (kept) return sendPage(reply, kept)
+  const keep = site.cache.begin(request)
   const visit = await openVisit(site.belfry, request, reply)
   try {
-    return send(site, visit, await outcomeOf(visit, route))
+    if (visit.upload) {
+      endWhenIdle(request.raw, reply.raw, site.belfry.storage.limits.idle, () => request.raw.destroy())
+      await visit.upload.readFirst()
+    }
+    return await send(site, visit, await outcomeOf(visit, route), keep)
   } catch (error) {
     if (error instanceof Refusal) {
       handleError(request, reply, error)
@@ -149,6 +142,10 @@ export async function servePage(site: Site, route: PageRoute, request: FastifyRe
     if (!(error instanceof Moved)) throw error
     const moved = route.method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error))
     return send(site, visit, moved)
+  } finally {
+    keep()
+    // The rest is dropped, so that the browser reads the answer.
+    if (visit.upload) request.raw.resume()
   }
 }
 
@@ -156,12 +153,18 @@ function outcomeOf(visit: Visit, { method, signed_in, handler, lapsed }: PageRou
   const out = signed_in && !visit.visitor
   if (method === 'GET' && out) return { to: `/login?return_to=${encodeURIComponent(visit.request.url)}` }
   if (method === 'POST' && isForeign(visit)) throw outOfDate()
-  if (method === 'POST' && (out || !sameSecret(visit.form.get('csrf') ?? '', visit.csrf))) {
-    if (!lapsed || (visit.visitor && !isToken(visit.form.get('csrf')))) throw outOfDate()
-    return lapsed(visit)
+  if (method === 'POST' && (out || !isSameCsrf(visit.form.get('csrf'), visit.csrf))) {
+    if (!lapsed || (visit.visitor && !isCsrfToken(visit.form.get('csrf')))) throw outOfDate()
+    return lapsedWith(visit, lapsed)
   }
   const key = visit.visitor ? `user ${visit.visitor.id}` : `address ${visit.request.ip}`
   return withSlotsOf(visit.belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
+}
+
+/** The sign-in page keeps what was typed, but no files. */
+async function lapsedWith(visit: Visit, lapsed: Lapsed): Promise<Outcome> {
+  await visit.upload?.readFields()
+  return lapsed(visit)
 }
 
 /** Pages redirect; a form must be sent again. */
@@ -173,64 +176,17 @@ function addressIn({ owner, name }: Moved['to'], url: string) {
   return url.replace(/^(?:\/[^/?]*){2}/, `/${owner}/${name}`)
 }
 
-/** The signed-in user, for routes that are not pages. */
-export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
-  const found = await sessionOf(belfry, readCookie(request, sessionCookie))
-  return found && !found.session.awaits_code ? found.user : null
-}
-
-async function sessionOf({ db }: Belfry, token: string | undefined) {
-  return token === undefined ? undefined : findSession(db, token)
-}
-
-async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
-  const token = readCookie(request, sessionCookie)
-  const found = await sessionOf(belfry, token)
-  if (found) await touchSession(belfry.db, found.session)
-  const mark = request.url.indexOf('?')
-  const query = new URLSearchParams(mark < 0 ? '' : request.url.slice(mark))
-  const visitor = found && !found.session.awaits_code ? found.user : null
-  return {
-    belfry,
-    db: belfry.db,
-    request,
-    reply,
-    visitor,
-    session: found?.session ?? null,
-    params: request.params as Record<string, string>,
-    query,
-    form: new URLSearchParams(typeof request.body === 'string' ? request.body : ''),
-    csrf: found && token ? csrfOf(token) : csrfOf(visitOf(belfry, request, reply)),
-    flash: (visitor && request.method === 'GET' && (await flashOf(belfry, visitor, query.get('flash')))) || {},
-  }
-}
-
-async function flashOf({ db, vault }: Belfry, visitor: Account, key: string | null): Promise<Flash | undefined> {
-  return key === null ? undefined : takeState<Flash>(db, vault, visitor, 'flash', key)
-}
-
-function visitOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
-  const known = readCookie(request, visitCookie)
-  if (known && /^\w{40}$/.test(known)) return known
-  const fresh = randomText(40)
-  writeCookie(reply, visitCookie, fresh, { secure: isSecure(belfry) })
-  return fresh
-}
-
-/** Derived from the cookie without revealing it, so that the source of a page is not enough to take over the session. */
-function csrfOf(cookie: string) {
-  return createHmac('sha256', cookie).update('form').digest('hex')
-}
-
 /** Browsers send the origin of a form. A form of another site is refused, and its fields are not shown. */
 function isForeign({ request, belfry }: Visit) {
-  const { origin, 'sec-fetch-site': site } = request.headers
-  const elsewhere = site === 'cross-site' || site === 'same-site'
-  return elsewhere || (origin !== undefined && origin !== new URL(belfry.addresses.web).origin)
+  const { origin, host, 'sec-fetch-site': site } = request.headers
+  if (site === 'cross-site' || site === 'same-site') return true
+  if (origin === undefined) return false
+  const [sent, own] = [URL.parse(origin), new URL(belfry.addresses.web)]
+  return sent?.origin !== own.origin && !(sent?.host === host && isLoopback(sent) && isLoopback(own))
 }
 
-/** Has the form of a CSRF token; its session may have ended. */
-const isToken = (csrf: string | null) => csrf !== null && /^[0-9a-f]{64}$/.test(csrf)
+/** On one's own machine people type `localhost` for 127.0.0.1. No site elsewhere has one of these names. */
+const isLoopback = (url: URL | null) => url !== null && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
 
 export const outOfDate = () =>
   new Refusal('forbidden', 'This form is out of date, or did not come from here. Go back, reload the page, and send it again.')
@@ -243,8 +199,8 @@ const fileHeaders = {
   'Cache-Control': 'private, no-cache',
 }
 
-async function send(site: Site, visit: Visit, outcome: Outcome) {
-  const { reply, visitor, csrf } = visit
+async function send(site: Site, visit: Visit, outcome: Outcome, keep?: (page: SentPage) => void) {
+  const { request, reply, visitor } = visit
   if ('to' in outcome) {
     return reply
       .code(303)
@@ -258,14 +214,12 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
   }
   const { title, body, status, above, ...extras } = outcome
   const whole = above ? html`${await above(visit)}${body}` : body
-  return sendPage(
-    reply,
-    title,
-    whole,
-    statusFor(visit, status),
-    visitor ? await signedBy(site, visitor, csrf) : undefined,
-    extras,
-  )
+  const signed = visitor ? await signedBy(site, visitor, visit.csrf) : undefined
+  const page = makePage(request, title, whole, signed, extras)
+  const code = statusFor(visit, status)
+  // A page with a form is for this visitor only.
+  if (code === 200 && !visit.has_form) keep?.(page)
+  return sendPage(reply, page, code)
 }
 
 /** Turbo shows a page that answers a form only if its status is not 200. */
@@ -287,7 +241,7 @@ export async function sendErrorPage(
   const signed = await findVisitor(site.belfry, request)
     .then((visitor) => visitor && signedBy(site, visitor, csrfOf(token)))
     .catch(() => undefined)
-  return sendPage(reply, title, body, status, signed ?? undefined)
+  return sendPage(reply, makePage(request, title, body, signed ?? undefined), status)
 }
 
 async function withFlash({ db, belfry, visitor }: Visit, { to, flash }: { to: string; flash?: Flash }) {
@@ -313,23 +267,23 @@ function describeRefusal({ reason, message, faults }: Refusal): Outcome {
   return {
     title: 'Not possible',
     status: statuses[reason] ?? 400,
-    body: html`<main><h1>That is not possible</h1><p class="error" role="alert">${message}</p><ul>${reasons}</ul></main>`,
+    body: html`<main><h1>That is not possible</h1><p class="error" role="alert">${message}</p>${reasons.length > 0 && html`<ul>${reasons}</ul>`}</main>`,
   }
-}
-
-export function isSecure({ addresses }: Belfry) {
-  return addresses.web.startsWith('https:')
 }
 
 interface FormOptions {
   class?: string
   id?: string
+  /** The form has fields for files. */
+  files?: boolean
   /** The page after the form replaces this one in place: the scroll position and the history of the browser stay. */
   replace?: boolean
+  /** The id of the frame that shows the answer; the rest of the page stays. */
+  frame?: string
 }
 
 /** A form with the CSRF token. */
 export function form({ csrf }: Pick<Visit, 'csrf'>, action: string, body: Html, options: FormOptions = {}): Html {
-  const { class: name = 'form', id, replace = false } = options
-  return html`<form method="post" action="${action}" class="${name}"${id && html` id="${id}"`}${replace && html` data-turbo-action="replace"`}><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
+  const { class: name = 'form', id, files = false, replace = false, frame } = options
+  return html`<form method="post" action="${action}" class="${name}"${id && html` id="${id}"`}${files && html` enctype="multipart/form-data" data-upload`}${replace && html` data-turbo-action="replace"`}${frame && html` data-turbo-frame="${frame}"`}><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
 }

@@ -11,9 +11,11 @@ const menu: [heading: string, pages: Page[]][] = [
     'Account',
     [
       ['/settings/profile', 'Profile', 'person'],
+      ['/settings/emails', 'E-mail addresses', 'mail'],
       ['/settings/appearance', 'Appearance', 'paintbrush'],
       ['/settings/notifications', 'Notifications', 'bell'],
       ['/settings/organizations', 'Organizations', 'organization'],
+      ['/settings/export', 'Export your data', 'download'],
     ],
   ],
   [
@@ -61,9 +63,10 @@ export function note(text: string | undefined): Html | undefined {
   return banner(text)
 }
 
-/** Asks before an action that cannot be undone. */
-export function askFirst(visit: Pick<Visit, 'csrf'>, { path, title, body, action, fields, button, keep }: Question): Outcome {
-  const buttons = html`${fields}<p class="buttons"><button class="danger">${button}</button> <a class="button" href="${keep ?? path}">Keep it</a></p>`
+/** Asks before an action that cannot be undone, or that has consequences. */
+export function askFirst(visit: Pick<Visit, 'csrf'>, question: Question): Outcome {
+  const { path, title, body, action, fields, button, kind = 'danger', keep = path, keep_text = 'Keep it' } = question
+  const buttons = html`${fields}<p class="buttons"><button class="${kind}">${button}</button> <a class="button" href="${keep}">${keep_text}</a></p>`
   return settingsPage(path, title, html`${body}${form(visit, action, buttons)}`)
 }
 
@@ -76,8 +79,10 @@ interface Question {
   action: string
   fields?: Html
   button: string
+  kind?: 'danger' | 'primary'
   /** The page to return to without the action; `path` by default. */
   keep?: string
+  keep_text?: string
 }
 
 export function shownOnce(label: string, secret: string): Html {

@@ -58,6 +58,7 @@ test(
       [{ default_permissions: { issues: 1 } }, 'default_permissions'],
       [{ default_events: ['push'] }, 'events'],
       [{ default_events: ['*'] }, 'events'],
+      [{ default_events: ['constructor'] }, 'events'],
       [{ hook_attributes: { url: 'ftp://x' } }, 'url'],
     ] as const) {
       const { errors } = await expect(422, await ada.post('/user/apps', { ...manifest, ...wrong }))

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type App, appColumns, appSource } from '#identity/apps.ts'
-import { createApplication } from '#parts/oauth/applications.ts'
+import { createApplication, type FixedClient } from '#parts/oauth/applications.ts'
 import type { HookDeps } from '#parts/webhooks/create.ts'
 import { codeOf, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -30,20 +30,27 @@ export interface RegisteredApp {
 }
 
 /** Registers an app with its bot, its OAuth application and its webhook, which gets a secret if it has none. */
-export async function createApp(db: Transaction, owner: Account, wanted: NewApp, deps: HookDeps): Promise<RegisteredApp> {
+export async function createApp(
+  db: Transaction,
+  owner: Account,
+  wanted: NewApp,
+  deps: HookDeps,
+  fixed: FixedClient = {},
+): Promise<RegisteredApp> {
   const permissions = checkAppPermissions(wanted.permissions ?? {})
   const events = checkAppEvents(wanted.events ?? [], permissions)
   const slug = slugOf(wanted.name)
   if (wanted.setup_url && !/^https?:$/.test(URL.parse(wanted.setup_url)?.protocol ?? '')) {
     throw fault('setup_url', 'The setup URL is an http or https address.')
   }
-  const { id: application_id, client_secret } = await createApplication(db, owner, {
+  const client = {
     name: wanted.name.trim(),
     url: wanted.url,
     description: wanted.description ?? null,
     // An app without user tokens needs no callback.
     callback_url: wanted.callback_url || wanted.url,
-  })
+  }
+  const { id: application_id, client_secret } = await createApplication(db, owner, client, fixed)
   const bot_id = await createBot(db, slug)
   const { id } = await db.load<{ id: number }>(sql`
     insert into apps (application_id, bot_id, slug, permissions, events, public, setup_url, created_at, updated_at)
@@ -133,8 +140,14 @@ export async function newKey() {
   const publicKeyEncoding = { type: 'spki', format: 'pem' } as const
   const privateKeyEncoding = { type: 'pkcs1', format: 'pem' } as const
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: 2048, publicKeyEncoding, privateKeyEncoding })
-  const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
-  return { pem: privateKey, public_key: publicKey, fingerprint: `SHA256:${createHash('sha256').update(der).digest('base64')}` }
+  return { pem: privateKey, ...describeKey(publicKey) }
+}
+
+/** The public half of a private or public key in PEM format. */
+export function describeKey(pem: string) {
+  const key = createPublicKey(pem)
+  const digest = createHash('sha256').update(key.export({ type: 'spki', format: 'der' }))
+  return { public_key: key.export({ type: 'spki', format: 'pem' }).toString(), fingerprint: `SHA256:${digest.digest('base64')}` }
 }
 
 /** Checking a token tries every key. */

@@ -30,8 +30,10 @@ function each(permissions: string, events: string) {
 /** Sent to every app, also if a manifest does not name them. */
 const always = new Set(['installation', 'installation_repositories', 'installation_target', 'github_app_authorization', 'ping'])
 
+/** An event may be named `constructor`, which every object has. */
 const isIncluded = (event: string, permissions: AppPermissions) =>
-  needed[event]?.some((name) => name === 'metadata' || name in permissions) ?? false
+  Object.hasOwn(needed, event) &&
+  (needed[event]?.some((name) => name === 'metadata' || Object.hasOwn(permissions, name)) ?? false)
 
 /** An event shows records, so an app can subscribe to it only if it may read them. */
 export function checkAppEvents(events: string[], permissions: AppPermissions): string[] {

@@ -6,6 +6,7 @@ import { loadApplication } from '#identity/clients.ts'
 import { rotateSecret } from '#parts/oauth/applications.ts'
 import { withParameters } from '#parts/oauth/redirects.ts'
 import { hookDepsOf } from '#parts/webhooks/create.ts'
+import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
@@ -78,8 +79,9 @@ async function listPage(visit: SignedIn): Promise<Outcome> {
   const items = rows.map(({ name, slug, owner_login }) =>
     settingRow('apps', html`<a href="${path}/${slug}"><strong>${name}</strong></a> <span class="muted">${owner_login}</span>`),
   )
+  const register = buttonLink('Register an app', `${path}/new`)
   const body = html`<p class="muted">Programs that act as themselves in the repositories on which they are installed.</p>${note(visit.flash.done)}
-${items.length ? box(items) : emptyState('apps', 'You have no apps yet.', 'An app acts as itself, with the permissions that an account accepts.')}<p><a class="button" href="${path}/new">Register an app</a></p>`
+${items.length ? html`${box(items)}<p class="buttons">${register}</p>` : emptyState('apps', 'You have no apps yet.', 'An app acts as itself, with the permissions that an account accepts.', register)}`
   return settingsPage(path, 'My apps', body)
 }
 

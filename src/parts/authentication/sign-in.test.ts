@@ -17,7 +17,7 @@ test('whoever signs up is signed in, and can sign in again', async () => {
     return_to: '/settings',
   })
   assert.deepEqual([made.status, made.location], [303, '/settings'])
-  assert.match((await ada.get('/settings/profile')).text, /value="ada@example.com"/)
+  assert.match((await ada.get('/settings/emails')).text, /ada@example\.com/)
   assert.equal((await ada.post('/logout', {})).status, 303)
   assert.equal((await ada.get('/settings/profile')).location, '/login?return_to=%2Fsettings%2Fprofile')
   for (const login of ['ada', 'ADA@example.com']) {
@@ -155,6 +155,17 @@ test('a form without its token, with someone else’s, or from another site is r
   assert.equal((await forge.nobody.read('/users/ada')).name, null)
   assert.equal((await ada.post('/settings/profile', fields, { origin: forge.web })).status, 303)
   assert.equal((await new Guest(forge).post('/login', { login: 'ada', password: "ada's password" })).status, 403)
+})
+
+test('people sign in at localhost when the address is 127.0.0.1', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const web = forge.web.replace('127.0.0.1', 'localhost')
+  const ada = new Guest({ web }, { origin: web })
+  assert.equal((await ada.signIn('ada')).status, 303)
+  assert.equal((await ada.get('/settings/profile')).status, 200)
+  const other = `http://localhost:${Number(new URL(web).port) - 1}`
+  assert.equal((await ada.post('/settings/profile', { name: 'Changed' }, { origin: other })).status, 403)
 })
 
 test('a suspended account is out at once', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { openInvitations } from '#hosting/people/views/open-invitations.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { eventsPerPage, loadActivity, viewFor } from '#parts/timelines/activity.ts'
 import { readEventsAfter } from '#parts/timelines/events-after.ts'
@@ -35,12 +36,13 @@ async function ownHome(visit: SignedIn): Promise<Outcome> {
   const page = Math.min(pageIn(query), mostEvents / eventsPerPage)
   const until = untilIn(query, db.now)
   const find = typed(query, 'find').slice(0, 140)
-  const [activity, overview] = await Promise.all([
+  const [activity, overview, invitations] = await Promise.all([
     readFeed(visit, choice, { until: page > 1 ? until : null, offset: (page - 1) * eventsPerPage }),
     readOverview(db, visitor, find),
+    openInvitations(visit, '/'),
   ])
   const more = activity !== undefined && page * eventsPerPage < Math.min(activity.total, mostEvents)
-  return dashboard(visit, { choice, activity, until, page, more, overview, find })
+  return dashboard(visit, { choice, activity, until, page, more, overview, invitations, find })
 }
 
 async function readFeed(

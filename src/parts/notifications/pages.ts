@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { openInvitations } from '#hosting/people/views/open-invitations.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { inboxBody } from '#parts/notifications/views/inbox.ts'
 import {
   type ActionResult,
+  addressOf,
   groups,
   type InboxQuery,
   inbox,
@@ -61,7 +63,8 @@ function queryOf(query: URLSearchParams): InboxQuery {
 }
 
 async function inboxPage(visit: SignedIn): Promise<Outcome> {
-  const result = visit.flash.data as ActionResult | undefined
+  const { data, done } = visit.flash
+  const result = done === undefined ? (data as ActionResult | undefined) : { text: done }
   const listing = await readListing(visit, queryOf(visit.query))
   const { unread } = listing
   return {
@@ -92,6 +95,7 @@ async function readListing(visit: SignedIn, query: InboxQuery): Promise<Listing>
     unread: await countThreads(db, visitor, filters.unread, 1000),
     filters: saved,
     ...(await countByFilter(db, visitor, saved)),
+    invitations: await openInvitations(visit, addressOf(query, { page: query.page })),
     pane: opened && (await readingPane(visit, opened, query)),
   }
 }

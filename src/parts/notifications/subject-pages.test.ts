@@ -43,7 +43,7 @@ test('every thread links to a page, and showing it marks the thread as read', as
 
   await page.goto(`${forge.web}/ada/vault/invitations`)
   await page.getByRole('button', { name: 'Accept' }).click()
-  await page.waitForURL(`${forge.web}/ada/vault`)
+  await page.getByText('You are a collaborator of ada/vault now.').waitFor()
   await page.goto(`${forge.web}/ada/vault/invitations`)
   assert.equal(page.url(), `${forge.web}/ada/vault`)
 })
@@ -81,7 +81,7 @@ test('pages of commits, releases, invitations and teams respect access', async (
     (await ben?.get('/ada/vault/invitations'))?.text ?? '',
     /invites you to collaborate, with the role <strong>read<\/strong>/,
   )
-  assert.equal((await ben?.post('/ada/vault/invitations', { answer: 'decline' }))?.location, '/notifications')
+  assert.match((await ben?.post('/ada/vault/invitations', { answer: 'decline' }))?.location ?? '', /^\/notifications\?flash=/)
   assert.equal((await ben?.get('/ada/vault/invitations'))?.status, 404)
 })
 

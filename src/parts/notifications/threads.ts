@@ -103,6 +103,9 @@ const visibleTo = (db: Queryable, user: { id: number }) => sql`t.user_id = ${use
     and (s.invitation_id is null or (select true from accepted_invitations v where v.id = s.invitation_id))
     and (s.release_id is null or (select not d.draft from releases d where d.id = s.release_id)) end`
 
+/** All threads `t` that a user sees, with the subject `s`, the repository `r`, its owner `w`, the issue `i` and the release `e`. */
+export const threadsVisibleTo = (db: Queryable, user: { id: number }) => sql`${source} where ${visibleTo(db, user)}`
+
 const repositoryVisibleTo = (user: { id: number }) =>
   sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
 

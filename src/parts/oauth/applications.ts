@@ -9,15 +9,21 @@ import { isCallback } from './redirects.ts'
 export type NewApplication = Pick<Application, 'name' | 'url' | 'callback_url'> &
   Partial<Pick<Application, 'description' | 'strict_redirect'>>
 
+/** Set by the operator; random otherwise. */
+export interface FixedClient {
+  client_id?: string | undefined
+  client_secret?: string | undefined
+}
+
 /** Returns the secret in clear text, which is not stored. */
 export async function createApplication(
   db: Transaction,
   owner: Account,
   wanted: NewApplication,
+  fixed: FixedClient = {},
 ): Promise<Application & { client_secret: string }> {
   checkApplication(wanted)
-  const client_id = randomBytes(10).toString('hex')
-  const client_secret = randomBytes(20).toString('hex')
+  const { client_id = randomBytes(10).toString('hex'), client_secret = randomBytes(20).toString('hex') } = fixed
   await db.query(sql`
     insert into applications (client_id, secret_digest, secret_last_eight, owner_id, name, url, description, callback_url, strict_redirect,
       created_at, updated_at)

@@ -191,7 +191,7 @@ async function showAuthorized({ db, visitor }: SignedIn): Promise<Outcome> {
     settingRow(
       'verified',
       html`<h2 class="small"><a href="/settings/connections/applications/${row.client_id}">${row.name}</a></h2>
-<p>by ${row.owner_login}, since ${moment(row.authorized_at)}; ${row.last_used_at ? html`last used ${moment(row.last_used_at)}` : 'not used yet'}</p>
+<p>by ${row.owner_login}, authorized ${moment(row.authorized_at)}; ${row.last_used_at ? html`last used ${moment(row.last_used_at)}` : 'not used yet'}</p>
 <p class="muted">${row.scopes.length ? row.scopes.join(', ') : 'no scopes'}</p>`,
     ),
   )

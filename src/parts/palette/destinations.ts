@@ -36,7 +36,7 @@ export function pagesFor(visitor: Account | null): Destination[] {
     page('Your repositories', `/${visitor.login}?tab=repositories`, 'repo'),
     page('Your stars', '/stars', 'star'),
     page('Watching', '/watching', 'eye'),
-    ...(visitor.site_admin ? [page('Administration', '/admin', 'server')] : []),
+    ...(visitor.site_admin ? [page('Administration', '/site-admin', 'server')] : []),
     ...settingsLinks.map(([href, title, icon]) => page(`Settings: ${title}`, href, icon)),
   ]
 }

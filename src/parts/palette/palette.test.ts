@@ -34,6 +34,7 @@ test('the palette finds repositories, people, issues by number, pages and action
   const engine = await ask(visitor, 'engine')
   assert.deepEqual(hrefsOf(engine, 'Repositories'), ['/ada/engine', '/ben/engine-notes'])
   assert.deepEqual(hrefsOf(engine, 'Search'), ['/search?q=engine'])
+  assert.deepEqual(hrefsOf(await ask(visitor, 'ben/eng'), 'Repositories'), ['/ben/engine-notes'])
   assert.deepEqual(hrefsOf(await ask(visitor, '@be'), 'People'), ['/ben'])
   const numbered = 'Issues and pull requests'
   assert.deepEqual(new Set(hrefsOf(await ask(visitor, '#1'), numbered)), new Set(['/ada/engine/issues/1', '/ada/diary/issues/1']))

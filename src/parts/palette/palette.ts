@@ -149,7 +149,7 @@ async function findRepositories(db: Database, viewer: Viewer, q: string): Promis
     viewer.viewer_id === null
       ? []
       : (await listRepositories(db, viewer, named, sql`r.pushed_at desc nulls last, r.id desc`, slice)).rows
-  const others = q && own.length < most ? await found(() => searchRepositories(db, viewer, wordsOf(q), best, slice)) : []
+  const others = q && own.length < most ? await found(() => searchRepositories(db, viewer, repositoryQuery(q), best, slice)) : []
   const all = new Map([...own, ...others].map((repo) => [repo.id, repo]))
   return [...all.values()].slice(0, most).map((repo) => ({
     text: pathOf(repo).slice(1),
@@ -172,6 +172,12 @@ async function findPeople(db: Database, q: string): Promise<Destination[]> {
     icon: type === 'Organization' ? 'organization' : 'person',
     href: `/${login}`,
   }))
+}
+
+/** The index has no owners, so `owner/na` is asked as the repositories of that owner. */
+function repositoryQuery(q: string) {
+  const [, owner, name = ''] = /^([\w-]+)\/([\w.-]*)$/.exec(q) ?? []
+  return owner ? `user:${owner} fork:true ${wordsOf(name)}` : wordsOf(q)
 }
 
 /** Qualifiers have no meaning here: the palette takes words. */

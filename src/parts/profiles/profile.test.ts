@@ -28,7 +28,7 @@ test('a profile shows who someone is', async () => {
   assert.match(page.text, /<a href="https:\/\/ada\.example\/\?a&amp;b" rel="nofollow noreferrer">/)
   assert.match(page.text, /<link rel="alternate" type="application\/atom\+xml" href="\/ada\.atom">\s*<\/head>/)
   assert.ok(!page.text.includes('"><script>') && !page.text.includes('ada@example.com'))
-  assert.equal(page.headers.get('vary'), 'Accept')
+  assert.equal(page.headers.get('vary'), 'Accept, Accept-Encoding')
   await expect(200, await ada.patch('/user', { blog: 'javascript:alert(1)' }))
   assert.match((await guest.get('/ada')).text, /<span>javascript:alert\(1\)<\/span>/)
   assert.equal((await guest.get('/helper%5Bbot%5D')).location, '/apps/helper')

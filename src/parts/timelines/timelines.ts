@@ -139,11 +139,14 @@ async function readManySources(
   asked: number,
 ) {
   const only_public = view.viewer ? empty : sql`and e.public`
+  // `offset 0`: most events are of other sources, so the actor and the repository of an event are looked up after its source.
   const filtered = (most: number, recent: number | null) => sql`
     select e.* from (
-      select e.* from events e where ${isInView(view)} ${only_public} ${newestFirst}
-      ${recent ? sql`limit ${literal(recent)}` : sql`offset 0`}) e
-    where ${condition} and ${isShown(view)} ${newestFirst} limit ${literal(most)}`
+      select e.* from (
+        select e.* from events e where ${isInView(view)} ${only_public} ${newestFirst}
+        ${recent ? sql`limit ${literal(recent)}` : sql`offset 0`}) e
+      where ${condition} offset 0) e
+    where ${isShown(view)} ${newestFirst} limit ${literal(most)}`
   const { rows, found } = await readPage(db, filtered(asked, recentEvents), page)
   if (found < asked) return readEachSource(db, bySource(await listSourceIds(db, sources), sources, view), page, asked)
   return { rows, total: await countRarely(db, filtered(mostEvents, null)) }

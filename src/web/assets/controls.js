@@ -21,9 +21,9 @@ document.addEventListener('turbo:before-morph-attribute', (event) => {
     event.preventDefault()
 })
 
-// On a telephone, the current tab may be out of sight.
-onElement('.tabs [aria-current]', (tab) => {
-  const bar = tab.closest('.tabs')
+// On a telephone, the current tab or settings page may be out of sight.
+onElement('.tabs [aria-current], .settings nav [aria-current]', (tab) => {
+  const bar = tab.closest('.tabs, nav')
   bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2
 })
 

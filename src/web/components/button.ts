@@ -16,6 +16,10 @@ interface Button {
   disabled?: boolean
   /** Submits a form without checking its fields. */
   unchecked?: boolean
+  /** The link leads to a file, so scripts leave it to the browser. */
+  file?: boolean
+  /** Submits a form without its files. */
+  text_only?: boolean
 }
 
 const classOf = ({ kind = 'default', size = 'medium' }: Button) =>
@@ -26,14 +30,14 @@ const inside = (text: string | Html, { icon: name, count }: Button) =>
 
 /** Submits the form around it. */
 export function button(text: string | Html, options: Button = {}): Html {
-  const { name, value, label, disabled = false, unchecked = false } = options
-  return html`<button class="${classOf(options)}"${name && html` name="${name}" value="${value ?? ''}"`}${label && html` aria-label="${label}" title="${label}"`}${disabled && html` disabled`}${unchecked && html` formnovalidate`}>${inside(text, options)}</button>`
+  const { name, value, label, disabled = false, unchecked = false, text_only = false } = options
+  return html`<button class="${classOf(options)}"${name && html` name="${name}" value="${value ?? ''}"`}${label && html` aria-label="${label}" title="${label}"`}${disabled && html` disabled`}${unchecked && html` formnovalidate`}${text_only && html` formenctype="application/x-www-form-urlencoded"`}>${inside(text, options)}</button>`
 }
 
 /** A link that looks like a button. */
 export function buttonLink(text: string | Html, href: string, options: Button = {}): Html {
-  const { label } = options
-  return html`<a class="${classOf(options)}" href="${href}"${label && html` aria-label="${label}" title="${label}"`}>${inside(text, options)}</a>`
+  const { label, file = false } = options
+  return html`<a class="${classOf(options)}" href="${href}"${file && html` data-turbo="false"`}${label && html` aria-label="${label}" title="${label}"`}>${inside(text, options)}</a>`
 }
 
 /** 999, 1.2k, 12k, 3.4m. */

@@ -25,3 +25,19 @@ export function segments(label: string, items: Tab[]): Html {
       html`<a href="${href}"${current && html` aria-current="true"`}>${name && icon(name)}<span>${text}</span>${count !== undefined && counter(count)}</a>`,
   )}</nav>`
 }
+
+export interface Panel {
+  /** Identifies the panel: scripts remember which one was chosen last, see assets/tabs.js. */
+  key: string
+  text: string
+  body: Html
+}
+
+/** A few texts of which one is shown, as the same request in several languages. Works without scripts. `id` is unique on the page. */
+export function panels(label: string, id: string, items: Panel[], remembered?: string): Html {
+  const choices = items.map(
+    ({ key, text }, index) =>
+      html`<input type="radio" class="unseen" name="${id}" id="${id}-${key}" value="${key}"${index === 0 && html` checked`}><label for="${id}-${key}">${text}</label>`,
+  )
+  return html`<fieldset class="panels"${remembered && html` data-remember="${remembered}"`}><legend class="unseen">${label}</legend>${choices}${items.map(({ body }) => html`<div class="panel">${body}</div>`)}</fieldset>`
+}

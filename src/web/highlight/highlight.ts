@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { Html, html } from '#web/html.ts'
@@ -77,6 +78,8 @@ function splitMarkup(markup: string): Html[] {
   return [...lines, new Html(line + markup.slice(from))]
 }
 
+/** TypeScript in a checkout, JavaScript in the package. */
+const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 let worker: Worker | undefined
 let idle: NodeJS.Timeout | undefined
 let waiting = 0
@@ -115,7 +118,7 @@ function runNow(job: HighlightJob): Promise<string> {
 
 /** A thread of its own, so that a slow grammar does not stop other requests. */
 function startWorker() {
-  return new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 96 } })
+  return new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 96 } })
 }
 
 function stopWorker(ended: Worker) {

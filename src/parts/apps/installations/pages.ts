@@ -131,10 +131,11 @@ function setupPage(setup_url: string, given: Record<string, string | undefined>)
 async function listPage(visit: SignedIn): Promise<Outcome> {
   const { rows } = await listInstallations(visit.db, reachableBy(visit.visitor), { limit: 100, offset: 0 })
   const asked = await listRequestsOf(visit.db, visit.visitor, { limit: 100, offset: 0 })
+  const own = new Set((await accountsOf(visit)).filter(({ role }) => role === 'admin').map(({ id }) => id))
   const items = rows.map(({ id, app_slug, account, suspended_at }) =>
     settingRow(
       'plug',
-      html`<a href="${path}/${id}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}</span> ${suspended_at && badge('suspended', 'attention')}`,
+      html`<a href="${own.has(account.id) ? `${path}/${id}` : `/apps/${app_slug}`}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}</span> ${suspended_at && badge('suspended', 'attention')}`,
     ),
   )
   const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${requestCards(visit, requests, asked.rows)}${items.length ? box(items) : emptyState('plug', 'There are no installed apps.', 'Apps act in the repositories that you choose for them.')}`

@@ -126,7 +126,7 @@ test('what was written is also there after a one-time code', async () => {
 test('sign-in pages that were open for too long are shown again', async () => {
   await using scene = await openScene()
   const { forge } = scene
-  const late = { csrf: 'a'.repeat(64), login: 'ada', password: "ada's password", return_to: '/settings' }
+  const late = { csrf: 'a'.repeat(128), login: 'ada', password: "ada's password", return_to: '/settings' }
   const again = await new Guest(forge).post('/login', late)
   assert.equal(again.status, 403)
   assert.match(again.text, /open for too long[\s\S]*value="ada"/)

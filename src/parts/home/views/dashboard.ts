@@ -5,6 +5,7 @@ import { activityList } from '#parts/timelines/views/activity-list.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { icon } from '#web/components/icon.ts'
+import { banner } from '#web/components/toast.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome, SignedIn } from '#web/page.ts'
 import { feedFilters } from './filters.ts'
@@ -20,13 +21,15 @@ export interface Dashboard {
   page: number
   more: boolean
   overview: Overview
+  /** Undefined if the visitor has none. */
+  invitations: Html | undefined
   find: string
 }
 
 /** The first page of a signed-in visitor. The script replaces the elements with ids. */
 export function dashboard(visit: SignedIn, shown: Dashboard): Outcome {
-  const { choice, overview, find, page } = shown
-  const body = html`<main class="home"><h1 class="unseen">Home</h1><div class="with-side"><section aria-labelledby="feed-title">
+  const { choice, overview, invitations, find, page } = shown
+  const body = html`<main class="home"><h1 class="unseen">Home</h1>${banner(visit.flash.done)}${invitations}<div class="with-side"><section aria-labelledby="feed-title">
 <div class="title-bar"><h2 id="feed-title">Activity</h2></div>${feedFilters(choice)}
 <div id="home-activity"${page === 1 && html` data-stream="/timeline/stream"`}>${feed(visit, shown)}</div></section>${side(overview, find, programs(visit, 'aside'))}</div></main>`
   return { title: 'Home', body }

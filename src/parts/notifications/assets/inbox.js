@@ -10,7 +10,7 @@ const current = () => rows().indexOf(document.activeElement.closest('.thread'))
 // The thread that keys act on: the focused one, or the one in the reading pane.
 const target = () => rows()[current()] ?? find('.thread.opened')
 const wide = matchMedia('(min-width: 70rem)')
-const parts = ['threads', 'unread', 'side', 'pane']
+const parts = ['invitations', 'threads', 'unread', 'side', 'pane']
 
 function move(step) {
   const all = rows()

@@ -44,6 +44,8 @@ export interface Listing extends InboxQuery {
   /** How many unread threads each filter matches. */
   counts: (number | undefined)[]
   repositories: UnreadCount[]
+  /** Undefined if the visitor has none. */
+  invitations: Html | undefined
   pane: Html | undefined
 }
 

@@ -19,7 +19,7 @@ export function inboxBody(visit: Visit, listing: Listing, now: Date, result?: Ac
   return html`<main class="inbox" id="inbox" data-page-keys="${keys}"><div id="panes" class="panes${listing.pane && ' reading'}">
 <aside id="side" class="side">${inboxSide(visit, listing)}</aside>
 <section class="list" aria-labelledby="inbox-title"><div class="title-bar"><h1 id="inbox-title">Notifications</h1>${segments('Grouped by', grouped)}</div>${filterBox(visit, listing)}
-<div id="result" role="status">${result && resultNote(visit, listing, result)}</div>
+<div id="invitations">${listing.invitations}</div><div id="result" role="status">${result && resultNote(visit, listing, result)}</div>
 <div id="threads">${threadList(visit, listing, now)}</div></section>
 <section id="pane" class="pane" aria-label="Reading pane"${!listing.pane && html` hidden`}>${listing.pane}</section></div></main>`
 }

@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import type { Account } from '#identity/accounts.ts'
+import { findSession, type Session, touchSession } from '#identity/sessions.ts'
+import type { Database } from '#platform/database.ts'
+import { randomText } from '#platform/secrets.ts'
+import { takeState } from '#web/page-states.ts'
+import { readCookie, sessionCookie, visitCookie, writeCookie } from './cookies.ts'
+import { csrfOf } from './csrf.ts'
+import { Upload } from './multipart.ts'
+
+/** A request for a page. */
+export interface Visit {
+  belfry: Belfry
+  db: Database
+  request: FastifyRequest
+  reply: FastifyReply
+  /** The signed-in user; null until the second factor is given. */
+  visitor: Account | null
+  /** Also set while the session waits for a one-time code. */
+  session: Session | null
+  params: Record<string, string>
+  query: URLSearchParams
+  form: URLSearchParams
+  /** A form with files, of which only the CSRF token is read so far; `form` gets its fields as they are read. */
+  upload: Upload | undefined
+  /** Every form contains it and must send it back. */
+  readonly csrf: string
+  /** Whether `csrf` was used. */
+  readonly has_form: boolean
+  /** The result of the form that redirected here; a reload does not show it again. */
+  flash: Flash
+}
+
+/** Shown once by the page after a redirect: a message, a new secret, or data for that page. */
+export interface Flash {
+  done?: string
+  secret?: string
+  data?: unknown
+}
+
+export type SignedIn = Visit & { visitor: Account; session: Session }
+
+/** The signed-in user, for routes that are not pages. */
+export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
+  const found = await sessionOf(belfry, readCookie(request, sessionCookie))
+  return found && !found.session.awaits_code ? found.user : null
+}
+
+async function sessionOf({ db }: Belfry, token: string | undefined) {
+  return token === undefined ? undefined : findSession(db, token)
+}
+
+export async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+  const token = readCookie(request, sessionCookie)
+  const found = await sessionOf(belfry, token)
+  if (found) await touchSession(belfry.db, found.session)
+  const mark = request.url.indexOf('?')
+  const query = new URLSearchParams(mark < 0 ? '' : request.url.slice(mark))
+  const visitor = found && !found.session.awaits_code ? found.user : null
+  let csrf: string | undefined
+  const upload = uploadOf(request)
+  return {
+    belfry,
+    db: belfry.db,
+    request,
+    reply,
+    visitor,
+    session: found?.session ?? null,
+    params: request.params as Record<string, string>,
+    query,
+    form: upload?.form ?? new URLSearchParams(typeof request.body === 'string' ? request.body : ''),
+    upload,
+    get csrf() {
+      csrf ??= csrfOf(found && token ? token : visitOf(belfry, request, reply))
+      return csrf
+    },
+    get has_form() {
+      return csrf !== undefined
+    },
+    flash: (visitor && request.method === 'GET' && (await flashOf(belfry, visitor, query.get('flash')))) || {},
+  }
+}
+
+function uploadOf({ method, headers, raw }: FastifyRequest): Upload | undefined {
+  const type = headers['content-type'] ?? ''
+  return method === 'POST' && /^multipart\/form-data\b/i.test(type)
+    ? new Upload(raw.iterator({ destroyOnReturn: false }), type)
+    : undefined
+}
+
+async function flashOf({ db, vault }: Belfry, visitor: Account, key: string | null): Promise<Flash | undefined> {
+  return key === null ? undefined : takeState<Flash>(db, vault, visitor, 'flash', key)
+}
+
+function visitOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
+  const known = readCookie(request, visitCookie)
+  if (known && /^\w{40}$/.test(known)) return known
+  const fresh = randomText(40)
+  writeCookie(reply, visitCookie, fresh, { secure: isSecure(belfry) })
+  return fresh
+}
+
+export function isSecure({ addresses }: Belfry) {
+  return addresses.web.startsWith('https:')
+}
