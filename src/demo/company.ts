@@ -1,7 +1,7 @@
 import { markAllRead } from '#parts/notifications/mark-read.ts'
-import { comment, fork, giveStar, openPull, watch } from './acting.ts'
+import { comment, fork, giveStar, openPull, watch } from '#seed/acting.ts'
+import { append } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import { append } from './stage.ts'
 
 const stars: [days: number, by: string, repo: string][] = [
   [362, 'ada', 'clockwork/tower'],

@@ -1,4 +1,4 @@
-import { addReaction, changeIssue, closeIssue, comment, openIssue } from './acting.ts'
+import { addReaction, changeIssue, closeIssue, comment, openIssue } from '#seed/acting.ts'
 import { numbersFrom, type Scene, scene } from './scenes.ts'
 
 const [tower, engine, ledger] = ['clockwork/tower', 'ada/engine', 'clockwork/ledger']

@@ -10,8 +10,8 @@ import { deliveredTo, type Logged, webhookEventsOf } from '#parts/webhooks/repla
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
 import { updateHook } from '#parts/webhooks/update.ts'
 import { Database, type Sql, sql } from '#platform/database.ts'
+import type { Stage } from '#seed/stage.ts'
 import { numbersFrom } from './scenes.ts'
-import type { Stage } from './stage.ts'
 
 /** Deliveries are kept for thirty days. */
 const daysKept = 29

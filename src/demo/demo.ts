@@ -1,8 +1,11 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Belfry } from '#belfry.ts'
 import { loadAccount } from '#identity/accounts.ts'
 import { createToken } from '#identity/tokens.ts'
 import { sql } from '#platform/database.ts'
 import { hashPassword, randomText } from '#platform/secrets.ts'
+import { Stage, StoryClock } from '#seed/stage.ts'
 import { keepState } from '#web/page-states.ts'
 import { companyScenes } from './company.ts'
 import { conversationScenes } from './conversations.ts'
@@ -15,15 +18,15 @@ import { journalScenes } from './journal.ts'
 import { ledgerScenes, measurementScenes } from './measurements.ts'
 import { notebookScenes } from './notebook.ts'
 import { gather, peopleScenes, visitors } from './people.ts'
+import { programScenes } from './programs.ts'
 import { ringerScenes } from './ringer.ts'
 import { timeOf } from './scenes.ts'
-import { Stage, StoryClock } from './stage.ts'
 import { towerScenes } from './tower.ts'
 
 /** Credentials of the demo's users, printed once. */
 export interface DemoAccess {
-  /** One for all users, random for each server, because a well-known password would open a public server. */
-  password: string
+  /** One for all users, random for each server, because a well-known password would open a public server. Undefined: it is lost. */
+  password?: string
   /** API tokens by login. */
   tokens: Record<string, string>
   /** Paths of sign-in links by login. Each works once. */
@@ -38,16 +41,21 @@ export interface DemoOptions {
 
 /**
  * Loads the story of a town that restores its clock tower: a year of acts by a dozen people, in the order of time. Returns null when it is
- * already loaded.
+ * already loaded. A story that was interrupted stays as it is, because its users may be at work already.
  */
 export async function loadDemo(belfry: Belfry, { signal, onMonth }: DemoOptions = {}): Promise<DemoAccess | null> {
   const { db } = belfry
   const { rowCount } = await db.query(sql`select from accounts where lower(login) = 'ada'`)
-  if (rowCount) return null
-  const password = randomText(16)
-  const password_hash = await hashPassword(password)
-  await tell(belfry, password_hash, signal, onMonth)
-  return { password, ...(await issueCredentials(belfry)) }
+  const unfinished = join(belfry.settings.BELFRY_DATA, 'demo-unfinished')
+  if (rowCount && !existsSync(unfinished)) return null
+  const password = rowCount ? undefined : randomText(16)
+  if (password !== undefined) {
+    writeFileSync(unfinished, '')
+    await tell(belfry, await hashPassword(password), signal, onMonth)
+  }
+  const credentials = await issueCredentials(belfry)
+  rmSync(unfinished)
+  return { ...(password !== undefined && { password }), ...credentials }
 }
 
 async function tell(belfry: Belfry, password_hash: string, signal: AbortSignal | undefined, onMonth: DemoOptions['onMonth']) {
@@ -62,6 +70,7 @@ async function tell(belfry: Belfry, password_hash: string, signal: AbortSignal |
       ...importScenes,
       ...conversationScenes,
       ...companyScenes,
+      ...programScenes,
     ],
   ].map((each) => ({ ...each, at: timeOf(each, now) }))
   const clock = new StoryClock(timeOf({ days: 370, hour: 9 }, now))

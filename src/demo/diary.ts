@@ -3,8 +3,8 @@ import { noObject } from '#git/objects.ts'
 import { type Brought, describeTogether } from '#hosting/pushes/commits.ts'
 import { recordMoves } from '#hosting/pushes/recording.ts'
 import { sql } from '#platform/database.ts'
+import type { Commit, Stage } from '#seed/stage.ts'
 import { type Scene, scene, timeOf } from './scenes.ts'
-import type { Commit, Stage } from './stage.ts'
 
 /** A push to a repository that only grows, such as a journal. */
 export interface DiaryPush {

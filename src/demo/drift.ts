@@ -1,6 +1,6 @@
-import { collaborate, giveStar, mergeInto, openPull, reviewPull } from './acting.ts'
+import { collaborate, giveStar, mergeInto, openPull, reviewPull } from '#seed/acting.ts'
+import { append } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import { append } from './stage.ts'
 
 const drift = 'ben/drift'
 

@@ -1,6 +1,6 @@
-import { collaborate, comment, fork, giveStar, mergeInto, openPull, publishRelease, reviewPull } from './acting.ts'
+import { collaborate, comment, fork, giveStar, mergeInto, openPull, publishRelease, reviewPull } from '#seed/acting.ts'
+import { append, replace } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import { append, replace } from './stage.ts'
 
 const engine = 'ada/engine'
 

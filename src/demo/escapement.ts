@@ -1,6 +1,6 @@
-import { closePull, comment, giveStar, mergeInto, openPull, publishRelease, reviewPull } from './acting.ts'
+import { closePull, comment, giveStar, mergeInto, openPull, publishRelease, reviewPull } from '#seed/acting.ts'
+import { append } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import { append } from './stage.ts'
 import { addTeam } from './tower.ts'
 
 const escapement = 'clockwork/escapement'

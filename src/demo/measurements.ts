@@ -1,6 +1,6 @@
+import { append, type Files } from '#seed/stage.ts'
 import { type DiaryPush, diaryScenes } from './diary.ts'
 import { numbersFrom, type Scene, scene, timeOf } from './scenes.ts'
-import { append, type Files } from './stage.ts'
 
 /** Who reads the clock; more often those who live near it. */
 const readers = ['ada', 'ben', 'ada', 'esme', 'kofi', 'ada', 'ben', 'cleo', 'hana', 'ada', 'ivo', 'ben', 'farid']

@@ -1,6 +1,6 @@
+import { append } from '#seed/stage.ts'
 import { type DiaryPush, diaryScenes } from './diary.ts'
 import { numbersFrom, type Scene, timeOf } from './scenes.ts'
-import { append } from './stage.ts'
 
 const subjects = [
   'the carry',

@@ -1,8 +1,8 @@
 import { setMembership, setMembershipPublic } from '#hosting/organizations/organizations.ts'
 import { createOrganization, createUser, updateProfile } from '#hosting/people/people.ts'
-import { follow } from './acting.ts'
+import { follow } from '#seed/acting.ts'
+import type { Stage } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import type { Stage } from './stage.ts'
 
 /** Who signs in with a link; the others are there for company. */
 export const visitors = ['ada', 'ben', 'cleo', 'dmitri']

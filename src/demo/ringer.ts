@@ -1,7 +1,7 @@
-import * as acts from './acting.ts'
-import { giveStar, headOf, mergeInto, openPull, publishRelease, reviewPull, runCheck, setStatus } from './acting.ts'
+import * as acts from '#seed/acting.ts'
+import { giveStar, headOf, mergeInto, openPull, publishRelease, reviewPull, runCheck, setStatus } from '#seed/acting.ts'
+import { append, replace } from '#seed/stage.ts'
 import { type Scene, scene } from './scenes.ts'
-import { append, replace } from './stage.ts'
 
 const ringer = 'clockwork/ringer'
 

@@ -1,4 +1,4 @@
-import type { Stage } from './stage.ts'
+import type { Stage } from '#seed/stage.ts'
 
 /** Something that happens at a time before the demo is loaded. */
 export interface Scene {
