@@ -16,6 +16,7 @@ import { sql } from '#platform/database.ts'
 import { engine } from './conversations.ts'
 import { subscribe } from './feeds.ts'
 import { expect, type Forge } from './forge.ts'
+import { Guest } from './guest.ts'
 import { openWithTopic } from './pulls.ts'
 import { checkPayload } from './webhook-schemas.ts'
 import { heardOf, hookOn } from './webhooks.ts'
@@ -43,6 +44,14 @@ const ids: Record<string, number> = {}
 const step = (run: Step['run'], ...names: Step['acts']): Step => ({ acts: names, run })
 const keep = async (name: string, answer: Promise<Response>) => {
   ids[name] = (await expect(201, await answer)).id
+}
+
+/** On the page, because the REST interface has no request for it. */
+async function setResolved(world: World, resolved: 'yes' | 'no') {
+  const ada = new Guest(world)
+  await ada.signIn('ada')
+  const { status } = await ada.fill('/ada/engine/pull/2', { resolved }, `/ada/engine/pull/2/threads/${ids.line}/resolution`)
+  assert.equal(status, 303)
 }
 
 /** Steps that issues and pull requests share. */
@@ -163,6 +172,8 @@ const steps: Step[] = [
     async ({ ada }) => expect(200, await ada.patch(`${engine}/pulls/comments/${ids.line}`, { body: 'There' })),
     'review_comment.edited',
   ),
+  step((world) => setResolved(world, 'yes'), 'review_thread.resolved'),
+  step((world) => setResolved(world, 'no'), 'review_thread.unresolved'),
   step(async ({ ada }) => expect(204, await ada.delete(`${engine}/pulls/comments/${ids.line}`)), 'review_comment.deleted'),
   step(
     async ({ ada }) => {

@@ -15,14 +15,24 @@ export interface CrawlOptions {
   time: number
   /** Addresses that are not opened. */
   except?: RegExp
+  /** What addresses have in common of which a few are enough. */
+  shape?: (url: URL) => string
+}
+
+/** An HTML page that answered. */
+export interface Crawled {
+  path: string
+  /** In characters. */
+  length: number
 }
 
 /** Follows the links of pages, feeds and API bodies of one server, breadth first. */
-export async function crawl(guest: Guest, web: string, { starts, most, time, except }: CrawlOptions) {
+export async function crawl(guest: Guest, web: string, { starts, most, time, except, shape: common = shapeOf }: CrawlOptions) {
   const queue = starts.map((path) => ({ path, from: 'the start' }))
   const seen = new Set(starts)
   const shapes = new Map<string, number>()
   const broken: BrokenLink[] = []
+  const pages: Crawled[] = []
   let opened = 0
   const until = performance.now() + time
   const follow = (found: string, from: string) => {
@@ -31,7 +41,7 @@ export async function crawl(guest: Guest, web: string, { starts, most, time, exc
     const path = url.pathname + url.search
     if (seen.has(path) || except?.test(path)) return
     seen.add(path)
-    const shape = shapeOf(url)
+    const shape = common(url)
     const count = (shapes.get(shape) ?? 0) + 1
     shapes.set(shape, count)
     if (count <= most) queue.push({ path, from })
@@ -43,12 +53,13 @@ export async function crawl(guest: Guest, web: string, { starts, most, time, exc
       opened++
       if (status === 404 || status === 410 || status >= 500) broken.push({ path, status, from })
       if (location !== null) follow(location, path)
+      if (status === 200 && /html/.test(headers.get('content-type') ?? '')) pages.push({ path, length: text.length })
       if (status === 200) for (const link of linksOf(text, headers.get('content-type') ?? '')) follow(link, path)
     }
   }
   // Four at a time, until none of them finds more.
   while (queue.length && performance.now() < until) await Promise.all(Array.from({ length: 4 }, work))
-  return { broken, opened, left: queue.length, shapes: shapes.size }
+  return { broken, pages, opened, left: queue.length, shapes: shapes.size }
 }
 
 /** What answers to something else than a GET only, and what is for operators. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeIssue, comment, mergeInto, openIssue, openPull } from '#demo/acting.ts'
+import { loadDemo } from '#demo/demo.ts'
 import { diaryScenes } from '#demo/diary.ts'
 import { gather } from '#demo/people.ts'
 import { timeOf } from '#demo/scenes.ts'
-import { append, Stage, StoryClock } from '#demo/stage.ts'
 import { loadAccount } from '#identity/accounts.ts'
+import { closeIssue, comment, mergeInto, openIssue, openPull } from '#seed/acting.ts'
+import { append, Stage, StoryClock } from '#seed/stage.ts'
 import { keepState } from '#web/page-states.ts'
 import { type Forge, linesOf, openForge } from './forge.ts'
 import { Guest } from './guest.ts'
@@ -95,4 +96,17 @@ test('a sign-in link opens a session once, and for a day', async () => {
   assert.equal((await other.get('/settings/profile')).status, 303)
   forge.clock.advance(day + 1)
   assert.equal((await other.get(`/login/once/${old}`)).status, 410)
+})
+
+test('a demo whose load was interrupted says so, and can be entered', async () => {
+  await using forge = await openForge()
+  const { belfry } = forge
+  const stopping = new AbortController()
+  const load = loadDemo(belfry, { signal: stopping.signal, onMonth: () => stopping.abort() })
+  await assert.rejects(load, { name: 'AbortError' })
+  const access = await loadDemo(belfry)
+  assert.equal(access?.password, undefined)
+  const ada = await new Guest(forge).get(access?.links.ada ?? '')
+  assert.deepEqual([ada.status, ada.location], [303, '/'])
+  assert.equal(await loadDemo(belfry), null)
 })

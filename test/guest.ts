@@ -37,6 +37,13 @@ export class Guest {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(pairs), headers })
   }
 
+  /** Sends a form with files. */
+  upload(path: string, fields: [name: string, value: string | File][]): Promise<Shown> {
+    const body = new FormData()
+    for (const [name, value] of [['csrf', this.csrf] as const, ...fields]) body.append(name, value)
+    return this.#send(path, { method: 'POST', body })
+  }
+
   /** Sends a form and goes where the answer leads, as a browser does; what is no redirect is the answer itself. */
   async postAndFollow(path: string, fields: Record<string, string | string[]>): Promise<Shown> {
     const answer = await this.post(path, fields)

@@ -85,5 +85,9 @@ export class KeptClient extends pg.Client {
 /** The server processes of the open sessions. */
 export async function openSessions(): Promise<number[]> {
   await Promise.allSettled(leaving)
-  return [...open].map(({ processID }) => processID)
+  // A session that is only now opening has no process yet; one that never opens has none for ever.
+  for (let tries = 0; tries < 100 && [...open].some(({ processID }) => !processID); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return [...open].flatMap(({ processID }) => processID ?? [])
 }
