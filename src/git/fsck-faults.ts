@@ -1,5 +1,5 @@
 /** Old and harmless faults that many histories have. Pushes and the API refuse all other faults that git checks for. */
-const tolerated = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate']
+export const tolerated = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate']
 
 export const tolerantSettings = tolerated.map((fault) => `receive.fsck.${fault}=ignore`)
 

@@ -16,8 +16,8 @@ export interface Commit {
   author: { name: string; email: string }
   at: Date
   message: string
-  /** Whole contents by path. Other files stay unchanged. */
-  files: Record<string, string>
+  /** Whole contents by path; null deletes a file. Other files stay unchanged. */
+  files: Record<string, string | null>
 }
 
 /** This many names fit on a command line, whatever their length. */
@@ -230,7 +230,9 @@ async function readRefs(path: string, names: string[] = []) {
 
 function describe(ref: string, { author, at, message, files }: Commit, onto: string | false | undefined) {
   const who = `${author.name.replaceAll(/[\p{Cc}<>]/gu, '')} <${author.email.replaceAll(/[\p{Cc}<>]/gu, '')}> ${Math.floor(at.getTime() / 1000)} +0000`
-  const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`)
+  const changes = Object.entries(files).map(([path, text]) =>
+    text === null ? `D ${JSON.stringify(path)}\n` : `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`,
+  )
   return `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}${onto ? `from ${onto}\n` : ''}${changes.join('')}\n`
 }
 

@@ -3,18 +3,15 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import { type Converted, ImportFailure, type Kind, type Network, type Notes, type Origin, type Workspace } from './source.ts'
+import { type Author, type Converted, ImportFailure, type Network, type Notes, type Workspace } from './source.ts'
 import { openSource } from './sources.ts'
 import { stageGit } from './staging/git.ts'
 import { readState, saveState } from './state-file.ts'
-import type { Order, Result, StepContext, WorkerProgress } from './steps.ts'
+import type { Order, Result, WorkerProgress } from './steps.ts'
 
-/**
- * The entry of the importer. `runStep` runs one step, as the workers of the server do; `convertRepository` runs all of them.
- * Neither needs a database or a server.
- */
+/** The entry of the importer: runs one step, as the workers of the server do. See `convertRepository` for all of them. */
 
-interface Running {
+export interface Running {
   signal: AbortSignal
   onProgress(progress: WorkerProgress): void
 }
@@ -22,7 +19,7 @@ interface Running {
 type Of<Step extends Order['step']> = Extract<Order, { step: Step }>
 
 /** The state that later steps need from an earlier one. */
-type Imported = Pick<Converted, 'default_branch' | 'notes'>
+type Imported = Pick<Converted, 'default_branch' | 'notes' | 'left_out'>
 interface Mapped {
   default_branch: string
 }
@@ -37,7 +34,10 @@ export async function runStep(order: Order, { signal, onProgress }: Running): Pr
   // Awaited here, because the egress closes when this function returns.
   if (order.step === 'detect') return await detectKind(order, network)
   const workspace = await openWorkspace(order, network, onProgress)
+  if (order.step === 'authors') return await listAuthors(order, workspace)
+  if (order.step === 'preview') return await preview(order, workspace)
   if (order.step === 'import') return await importHistory(order, workspace)
+  if (order.step === 'arrange') return await arrange(order, workspace)
   return order.step === 'map' ? await map(order, workspace) : await push(order, workspace, onProgress)
 }
 
@@ -47,15 +47,37 @@ async function detectKind({ origin, vcs }: Of<'detect'>, network: Network): Prom
   return found === 'needs_auth' ? { step: 'detect', needs_auth: true } : { step: 'detect', ...found }
 }
 
-async function importHistory({ origin, vcs }: Of<'import'>, workspace: Workspace): Promise<Result> {
+async function preview({ origin, vcs }: Of<'preview'>, workspace: Workspace): Promise<Result> {
   const source = await openSource(vcs)
-  const { commit_count, ...imported } = await source.convert(origin, workspace)
+  return { step: 'preview', preview: (await source.preview?.(origin, { ...workspace, extend: true })) ?? null }
+}
+
+async function listAuthors({ origin, vcs }: Of<'authors'>, workspace: Workspace): Promise<Result> {
+  const source = await openSource(vcs)
+  if (source.listAuthors) return { step: 'authors', authors: await source.listAuthors(origin, workspace) }
+  const authors: Author[] = []
+  await source.convert(origin, { ...workspace, onProgress: (progress) => authors.push(...(progress.authors ?? [])) })
+  return { step: 'authors', authors }
+}
+
+async function importHistory({ origin, vcs, extend = false }: Of<'import'>, workspace: Workspace): Promise<Result> {
+  const source = await openSource(vcs)
+  const { commit_count, ...imported } = await source.convert(origin, { ...workspace, extend })
   await saveState<Imported>(workspace.folder, 'imported', imported)
   return { step: 'import', commit_count }
 }
 
+async function arrange({ origin, vcs }: Of<'arrange'>, workspace: Workspace): Promise<Result> {
+  const imported = await loadState<Imported>(workspace.folder, 'imported')
+  const arranged = await (await openSource(vcs)).arrange?.(origin, workspace)
+  const list = ['-C', workspace.repository, 'for-each-ref', '--format=%(objectname) %(refname)', `${originalRefs}/`]
+  const listed = [...(await stageGit(list)).matchAll(/^(\w+) (.+)$/gm)]
+  const refs = Object.fromEntries(listed.map(([, id = '', ref = '']) => [ref.replace(originalRefs, 'refs'), id]))
+  return { step: 'arrange', refs, left_out: [...(imported.left_out ?? []), ...(arranged?.left_out ?? [])] }
+}
+
 async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
-  const { origin, vcs, use_lfs, authors, verify_all, lfs_store: store } = order
+  const { origin, vcs, use_lfs, large_over: over, authors, verify_all, lfs_store: store } = order
   const { repository, signal, folder } = workspace
   const imported = await loadState<Imported>(folder, 'imported')
   const source = await openSource(vcs)
@@ -63,28 +85,28 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const default_branch = arranged?.default_branch ?? imported.default_branch ?? order.default_branch
   const { findLargeFiles } = await import('./staging/large-files.ts')
   // After the branches are made, because each file is listed with a branch that has it.
-  const large_files = await findLargeFiles(repository, {
-    from: originalRefs,
-    signal,
-    default_branch,
-    blobs: arranged?.large_blobs,
-  })
+  const search = { from: originalRefs, signal, default_branch }
+  const known = over === undefined ? { blobs: arranged?.large_blobs } : { over }
+  const large_files = use_lfs === 'keep' ? [] : await findLargeFiles(repository, { ...search, ...known })
   if (large_files.length > 0 && use_lfs === 'undecided') return { step: 'map', waits_for_lfs: true, large_files }
   const { prepareRefs } = await import('./staging/rewrite/prepare-refs.ts')
-  const handling = use_lfs === 'undecided' ? undefined : { use_lfs, store }
+  const handling =
+    use_lfs === 'opt_in' || use_lfs === 'opt_out' ? { use_lfs, store, ...(over !== undefined && { over }) } : undefined
+  const edits = order.edits && (await (await import('./conversion/edits.ts')).openEdits(order.edits, vcs, folder))
   // Both at the same time: verification reads the original refs, which do not change.
-  const [verification, { objects }] = await Promise.all([
+  const [verification, { objects, dropped }] = await Promise.all([
     source.verify(origin, workspace, verify_all),
-    prepareRefs(repository, { signal, authors, large_files: handling }),
+    prepareRefs(repository, { signal, authors, large_files: handling, edits }),
   ])
   await saveState<Mapped>(folder, 'mapped', { default_branch })
   const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(addNotes, imported.notes)
   const lfs_objects = [...(arranged?.lfs_objects ?? []), ...objects]
-  return { step: 'map', default_branch, notes, verification, large_files, lfs_objects }
+  const left_out = [...(imported.left_out ?? []), ...(arranged?.left_out ?? [])]
+  return { step: 'map', default_branch, notes, left_out, verification, large_files, lfs_objects, dropped }
 }
 
 async function push(
-  { vcs, target }: Of<'push'>,
+  { vcs, target, keep_originals = true, keep_stage = false }: Of<'push'>,
   { repository, signal, folder }: Workspace,
   onProgress: Running['onProgress'],
 ): Promise<Result> {
@@ -97,8 +119,11 @@ async function push(
     signal,
     recompress,
     walked,
+    keep_originals,
     onProgress: (push_percent) => onProgress({ push_percent }),
   })
+  // Packs of the other kinds are small already.
+  if (keep_stage && recompress) await (await import('./staging/compact.ts')).compactStage(repository, target, signal)
   return { step: 'push', refs, default_branch }
 }
 
@@ -117,43 +142,6 @@ async function loadState<T>(folder: string, name: string): Promise<T> {
 function addNotes(some: Notes, more: Notes): Notes {
   const names = [...new Set([...Object.keys(some), ...Object.keys(more)])]
   return Object.fromEntries(names.map((name) => [name, (some[name] ?? 0) + (more[name] ?? 0)]))
-}
-
-export interface Conversion extends StepContext, Running {
-  /** Detected if null. */
-  vcs: Kind | null
-  use_lfs: 'opt_in' | 'opt_out'
-  verify_all: boolean
-  /** An empty bare repository, on the same disk as `folder`. */
-  target: string
-}
-
-/** Converts a repository as a whole: detects its kind, imports and maps it, and publishes it into `target`. */
-export async function convertRepository({ signal, onProgress, target, use_lfs, verify_all, vcs: named, ...context }: Conversion) {
-  const running = { signal, onProgress }
-  const { vcs, ...found } = await detectOne({ ...context, step: 'detect', vcs: named }, running)
-  const origin: Origin = { ...context.origin, ...found }
-  const common = { ...context, origin, vcs }
-  await runStep({ ...common, step: 'import' }, running)
-  const mapped = await runStep({ ...common, step: 'map', use_lfs, authors: [], verify_all }, running)
-  const pushed = await runStep({ ...common, step: 'push', target }, running)
-  if (mapped.step !== 'map' || 'waits_for_lfs' in mapped || pushed.step !== 'push') throw new Error('a step has no result')
-  const { refs, default_branch } = pushed
-  const input = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`)
-  await stageGit(['-C', target, 'update-ref', '--stdin'], { input: input.join('') })
-  await stageGit(['-C', target, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
-  return { vcs, refs, default_branch, notes: mapped.notes, verification: mapped.verification, large_files: mapped.large_files }
-}
-
-async function detectOne(order: Of<'detect'>, running: Running) {
-  const result = await runStep(order, running)
-  if ('found' in result) return result.found
-  if ('found_multiple' in result) {
-    const names = result.found_multiple.map(({ human_name }) => human_name).join(', ')
-    throw new ImportFailure(`Several projects are at this address. Choose one of them: ${names}.`)
-  }
-  if ('needs_auth' in result) throw new ImportFailure('The source asks for a user name and a password.', 'auth')
-  throw new ImportFailure('There is no repository at this address that can be imported.')
 }
 
 /** Opens the folder of an import and the bare repository in it. */

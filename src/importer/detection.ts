@@ -21,7 +21,7 @@ export async function detect(origin: Origin, kind: Kind | null, network: Network
   const enough = new AbortController()
   const signal = AbortSignal.any([network.signal, enough.signal, AbortSignal.timeout(probeTimeout)])
   const { egress, unreachableReason } = observeAnswers(network.egress, origin.url)
-  const probes = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
+  const probes = kindsAt(origin, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
   // The kinds after the first match are not awaited.
   for (const { probed } of probes) probed.catch(() => {})
   const failures: unknown[] = []
@@ -52,8 +52,9 @@ export async function detect(origin: Origin, kind: Kind | null, network: Network
 const notOfKind = (kind: Kind) =>
   `There is no ${kind} repository at this address. Check vcs_url, or leave out vcs to have the kind detected.`
 
-function kindsAt(url: string, kind: Kind | null): Kind[] {
+function kindsAt({ url, local }: Origin, kind: Kind | null): Kind[] {
   const protocol = URL.parse(url)?.protocol
+  if (protocol === 'file:' && local && kind) return [kind]
   if (protocol === 'svn:') return kind === null || kind === 'subversion' ? ['subversion'] : []
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new ImportFailure('The address must begin with http://, https:// or svn://.')

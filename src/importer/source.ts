@@ -14,17 +14,40 @@ export interface Origin {
   tfvc_project: string | null
   /** Whether `svn:ignore` properties become `.gitignore` files. */
   svn_ignore?: boolean
+  /** Whether the address may be a file of this machine. A server never sets it. */
+  local?: boolean
+  /** The folders of branches and tags, if they are not to be detected. */
+  layout?: LayoutPatterns | null
+  /**
+   * Whether deleted branches and tags of Subversion are kept, as tags `deleted/<name>@<revision>`, and closed branches of Mercurial, as
+   * branches `closed/<name>`.
+   */
+  keep_deleted?: boolean
+}
+
+/**
+ * Folders of a Subversion project, relative to it. A name in `branches` and `tags` may have `*`, as in `users/*`: each folder that matches
+ * is a branch. A folder without `*` is searched for branches.
+ */
+export interface LayoutPatterns {
+  trunk: string
+  branches: string[]
+  tags: string[]
 }
 
 /** A kind of source. */
 export interface Source {
   /** Checks whether there is a repository at an address. Reads little and changes nothing. */
   probe(origin: Origin, network: Network): Promise<Finding>
+  /** The authors, if they can be listed without the contents. */
+  listAuthors?(origin: Origin, workspace: Workspace): Promise<Author[]>
   /**
    * Converts the whole history into the bare repository of the workspace, or resumes a killed run. The results are the refs below
    * `refs/import/orig/heads/` and `refs/import/orig/tags/`; other refs are for `arrange`.
    */
   convert(origin: Origin, workspace: Workspace): Promise<Converted>
+  /** Finds out what `convert` and `arrange` will make, without reading contents. */
+  preview?(origin: Origin, workspace: Workspace): Promise<Preview>
   /** Makes branches and tags of the converted revisions, if `convert` does not. Repeating it gives the same result. */
   arrange?(origin: Origin, workspace: Workspace): Promise<Arranged>
   /** Compares branches and tags, and a sample of revisions or all, with the contents that the source reports. */
@@ -47,6 +70,8 @@ export interface Workspace extends Network {
   lfs_store: string
   /** The name of the default branch, if the source has none. */
   default_branch: string
+  /** Whether to go on to what is newest in the source, instead of to where an earlier run was to end. */
+  extend?: boolean
   onProgress(progress: Progress): void
 }
 
@@ -54,6 +79,8 @@ export interface Progress {
   percent?: number
   commit_count?: number
   authors?: Author[]
+  /** Known before contents are read. */
+  left_out?: LeftOut[]
 }
 
 export type Finding =
@@ -88,11 +115,43 @@ export interface Author {
   email: string
 }
 
+/** The result of a conversion, as far as the log of the source tells it. */
+export interface Preview {
+  commit_count: number
+  branches: { name: string; path: string }[]
+  tags: { name: string; path: string }[]
+  left_out: LeftOut[]
+}
+
+/** A path whose changes are in no branch and no tag. */
+export interface LeftOut {
+  /** Ends with a slash if it stands for several paths in a folder. */
+  path: string
+  /** The first and the last of the revisions that are left out. */
+  revisions: [first: number, last: number]
+  /** The number of changes. */
+  count: number
+  reason:
+    | 'outside of branches and tags'
+    /** The branch was deleted, and no other has its commits. */
+    | 'deleted'
+    /** The branch was deleted and made again. */
+    | 'replaced'
+    /** The branch never had a file, so git has no commit for it. */
+    | 'empty'
+    /** A branch was copied from here, and this folder was changed afterwards. */
+    | 'changed after it was copied'
+    | 'a name that git refuses'
+    /** Changesets of a closed Mercurial branch that was not merged. */
+    | 'closed'
+}
+
 export interface Converted {
   commit_count: number
   /** The name of the default branch, if the source has one. */
   default_branch?: string
   notes: Notes
+  left_out?: LeftOut[]
 }
 
 export interface Arranged {
@@ -102,6 +161,7 @@ export interface Arranged {
   /** The LFS objects that were downloaded. */
   lfs_objects?: { oid: string; size: number }[]
   notes: Notes
+  left_out?: LeftOut[]
 }
 
 /** Counts of what was left out or changed, by a short name such as `empty folders`. */

@@ -1,17 +1,41 @@
-import type { Choice, Found, Kind, Notes, Origin, Progress, Verification } from './source.ts'
+import type { Author, Choice, Found, Kind, LeftOut, Notes, Origin, Preview, Progress, Verification } from './source.ts'
 
 /** An order for a worker process: a line of JSON on its standard input. When the input ends, the worker and its children end. */
 export type Order = StepContext &
   (
     | { step: 'detect'; vcs: Kind | null }
-    | { step: 'import'; vcs: Kind }
+    /** Lists the authors, without reading contents where the source allows that. */
+    | { step: 'authors'; vcs: Kind }
+    /** Reports what the next steps will make, without reading contents. */
+    | { step: 'preview'; vcs: Kind }
+    /** With `extend`, an import that is complete goes on to what is newest in the source. */
+    | { step: 'import'; vcs: Kind; extend?: boolean }
+    /** Finds the branches and tags of what was imported, and publishes nothing. */
+    | { step: 'arrange'; vcs: Kind }
     /** Makes the branches and tags to publish. */
-    | { step: 'map'; vcs: Kind; use_lfs: 'undecided' | 'opt_in' | 'opt_out'; authors: Correction[]; verify_all: boolean }
-    /** Copies the objects into the repository. The caller moves the refs. */
-    | { step: 'push'; vcs: Kind; target: string }
+    | ({ step: 'map'; vcs: Kind; authors: Correction[]; verify_all: boolean } & MapOptions)
+    /** Copies the objects into the repository. The caller moves the refs. With `keep_stage`, the stage is made small for a later run. */
+    | { step: 'push'; vcs: Kind; target: string; keep_originals?: boolean; keep_stage?: boolean }
     /** After the end: rewrites the published branches and tags with other authors. */
     | { step: 'correct'; target: string; authors: Correction[] }
   )
+
+export interface MapOptions {
+  /** `keep` leaves large files in the history. */
+  use_lfs: 'undecided' | 'opt_in' | 'opt_out' | 'keep'
+  /** The size in bytes beyond which a file is large, if it is not the usual one. */
+  large_over?: number
+  edits?: EditOptions
+}
+
+/** Changes of the history on its way; see `HistoryEdits`. */
+export interface EditOptions {
+  include: string[]
+  exclude: string[]
+  since: { revision: number } | { time: number } | null
+  /** The address of the source that each commit names, with its revision. */
+  source_id: string | null
+}
 
 export interface StepContext {
   origin: Origin
@@ -47,15 +71,22 @@ export type Result =
   | { step: 'detect'; found_multiple: Choice[] }
   | { step: 'detect'; nothing: true }
   | { step: 'detect'; needs_auth: true }
+  | { step: 'authors'; authors: Author[] }
+  /** Null for the kinds of sources that cannot tell. */
+  | { step: 'preview'; preview: Preview | null }
   | { step: 'import'; commit_count: number }
+  | { step: 'arrange'; refs: Record<string, string>; left_out: LeftOut[] }
   | { step: 'map'; waits_for_lfs: true; large_files: LargeFile[] }
   | {
       step: 'map'
       default_branch: string | null
       notes: Notes
+      left_out: LeftOut[]
       verification: Verification
       large_files: LargeFile[]
       lfs_objects: { oid: string; size: number }[]
+      /** Branches and tags of which the edits left nothing. */
+      dropped: string[]
     }
   /** Branches and tags by name. */
   | { step: 'push'; refs: Record<string, string>; default_branch: string | null }

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join, normalize } from 'node:path'
+import { certificateOf } from '#test/certificates.ts'
 import { Worktree } from '#test/git.ts'
-import { certificateOf } from '#test/webhooks.ts'
 import { listen } from './http-server.ts'
 
 export const username = 'ada'

@@ -21,7 +21,7 @@ process.once('message', ({ connection, data }: Orders) => {
     storage: new Storage(data),
     vault: new Vault(data),
     log: pino({ level: 'silent' }),
-    ...{ data, limits, addresses: 'loopback', certificates: null },
+    ...{ data, limits, addresses: 'loopback', certificates: null, keep_days: 0 },
   })
 })
 process.once('disconnect', () => process.exit())

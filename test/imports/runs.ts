@@ -22,7 +22,9 @@ export interface StartedStep {
 export async function openRuns(settings: Record<string, string> = {}) {
   await using undo = new AsyncDisposableStack()
   const server = undo.use(await startGitServer())
-  const forge = undo.use(await openForge({ settings: { BELFRY_IMPORT_ADDRESSES: 'loopback', ...settings } }))
+  const forge = undo.use(
+    await openForge({ settings: { BELFRY_IMPORT_ADDRESSES: 'loopback', BELFRY_IMPORT_KEEP: '0', ...settings } }),
+  )
   const source = await makeSource(server)
   const ada = await forge.person('ada')
   const root = join(forge.belfry.settings.BELFRY_DATA, 'imports')

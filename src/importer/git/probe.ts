@@ -16,6 +16,7 @@ export async function probe(origin: Origin, network: Network): Promise<Finding> 
 }
 
 export async function findRepository(origin: Origin, network: Network): Promise<RemoteRepository | 'nothing' | 'needs_auth'> {
+  if (origin.local && origin.url.startsWith('file:')) return { url: origin.url, dumb: false }
   let asksForPassword = false
   for (const url of addressesOf(origin.url)) {
     const answer = await sendProbe(network, `${url}${infoRefs}`, {

@@ -51,7 +51,10 @@ export async function connectGit(origin: Origin, workspace: Workspace, args: str
   return Buffer.concat(output)
 }
 
-async function environmentFor({ url, username, password }: Origin, { folder, egress: { proxy, certificates } }: Workspace) {
+async function environmentFor(
+  { url, username, password, local }: Origin,
+  { folder, egress: { proxy, certificates } }: Workspace,
+) {
   const script = join(folder, 'askpass')
   await writeFile(script, askpass, { mode: 0o700 })
   const config = Object.entries({
@@ -82,7 +85,7 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     ...((username || password) && { 'http.proactiveAuth': 'basic' }),
   })
   return {
-    GIT_ALLOW_PROTOCOL: 'http:https',
+    GIT_ALLOW_PROTOCOL: local ? 'file:http:https' : 'http:https',
     GIT_ASKPASS: script,
     BELFRY_SOURCE_HOST: new URL(url).host,
     // A zero byte cannot be in the environment; such credentials are refused by the source.

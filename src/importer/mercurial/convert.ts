@@ -11,7 +11,7 @@ import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
 import { type History, type Irregularities, manifestOf, writeCommits } from './commits.ts'
 import { type Expected, expectSample, type Received } from './expected-trees.ts'
-import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetch-bundle.ts'
+import { type Bundle, fetchBundle, interrupted, reopenBundle, reopenIfCurrent } from './fetch-bundle.ts'
 import { writeFiles } from './filelogs.ts'
 import { type Files, openFiles } from './files.ts'
 import { findLine, readLine } from './manifest-lines.ts'
@@ -45,7 +45,7 @@ export function readConversion(folder: string): Conversion {
 
 export async function convert(origin: Origin, workspace: Workspace): Promise<Converted> {
   const { folder } = workspace
-  const earlier = reopenBundle(folder)
+  const earlier = workspace.extend ? await reopenIfCurrent(origin, workspace) : reopenBundle(folder)
   // Marks are valid only for the same bundle.
   if (!earlier) for (const path of Object.values(filesIn(folder))) rmSync(path, { force: true })
   using bundle = earlier ?? (await fetchBundle(origin, workspace))
@@ -53,7 +53,7 @@ export async function convert(origin: Origin, workspace: Workspace): Promise<Con
   const leaving = new AbortController()
   const signal = AbortSignal.any([workspace.signal, leaving.signal])
   try {
-    return await convertBundle(bundle, { ...workspace, signal })
+    return await convertBundle(bundle, { ...workspace, signal }, origin.keep_deleted ?? false)
   } catch (error) {
     workspace.signal.throwIfAborted()
     const reason = error instanceof Truncated ? interrupted(error) : error
@@ -64,7 +64,17 @@ export async function convert(origin: Origin, workspace: Workspace): Promise<Con
   }
 }
 
-async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Converted> {
+/** The changesets come first in a bundle, so the rest need not be fetched. */
+export async function listAuthors(origin: Origin, workspace: Workspace): Promise<Author[]> {
+  const found: Author[] = []
+  const authors = collectAuthors({ ...workspace, onProgress: (progress) => found.push(...(progress.authors ?? [])) })
+  using bundle = reopenBundle(workspace.folder) ?? (await fetchBundle(origin, workspace))
+  await readChangelog(openChangegroup(bundle), undefined, ({ user }) => authors.add(user))
+  authors.flush()
+  return found
+}
+
+async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: boolean): Promise<Converted> {
   const { folder, repository, signal } = workspace
   const { marks, contents: ids, wholes, record } = filesIn(folder)
   const progress = openProgress(workspace)
@@ -113,7 +123,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   let written = 0
   const history: History = { log, manifests, files, describe: authors.describe }
   const tags = mergeTags(await readTagFiles(history, fastImport))
-  const plan = planRefs(log, bundle.bookmarks, tags, workspace.default_branch)
+  const plan = planRefs(log, bundle.bookmarks, tags, { default_branch: workspace.default_branch, keep_closed })
   const idAt = readBlobIds(ids)
   const received: Received = {
     ...{ log, files },
@@ -137,7 +147,8 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   return {
     commit_count,
     ...(plan.default_branch !== undefined && { default_branch: plan.default_branch }),
-    notes: describeIrregularities(irregular),
+    notes: describeIrregularities(irregular, plan.further),
+    left_out: plan.left_out,
   }
 }
 
@@ -206,8 +217,9 @@ async function removeOtherRefs(repository: string, there: string[], { refs }: Re
 const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>
   refs.map(([ref, number]) => ({ ref, node: nodes.id(number).toString('hex'), number }))
 
-function describeIrregularities({ early, latin, forbidden, clashing }: Irregularities): Notes {
+function describeIrregularities({ early, latin, forbidden, clashing }: Irregularities, further: number): Notes {
   const notes = {
+    'further heads of branches': further,
     'changesets before 1970': early,
     'messages not in UTF-8': latin,
     'paths that git refuses': forbidden.size,
@@ -216,12 +228,15 @@ function describeIrregularities({ early, latin, forbidden, clashing }: Irregular
   return Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0))
 }
 
-/** A Mercurial user is free text, by convention `Name <address>`. */
+/**
+ * A Mercurial user is free text, by convention `Name <address>`. As in other converters, the address ends at the first `>`, so the second
+ * one of `A <a@x> from B <b@y>` is left out; text without brackets is an address if it has an `@`.
+ */
 function readAuthor(user: string): Author & { described: string } {
   const line = user.replaceAll('\0', '').slice(0, 500)
-  const parts = /^(.*?)\s*<([^<>]*)>?[^<>]*$/s.exec(line)
-  const address = (parts ? parts[2] : /^\S+@\S+$/.test(line) ? line : '')?.trim() ?? ''
-  const described = describePerson((parts ? parts[1] : line)?.trim() || address, address || 'none@none')
+  const [, name = '', inner = ''] = /^([^<]*)<[<\s]*([^>]*)/.exec(line) ?? [line, line, line.includes('@') ? line : '']
+  const address = inner.trim()
+  const described = describePerson(name.trim() || address, address || 'none@none')
   const at = described.lastIndexOf(' <')
   return {
     remote_id: line,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { type ByteReader, openByteReader } from './byte-reader.ts'
-import { connect, quote, type Remote } from './hg-http.ts'
+import { connect, damaged, quote, type Remote } from './hg-http.ts'
 import { nullNode } from './node-table.ts'
 import { openSpool, type Spool, Truncated } from './spool.ts'
 
@@ -21,7 +21,10 @@ export interface Bundle extends Disposable {
 
 export type Version = '01' | '02' | '03'
 
-type BundleInfo = Pick<Bundle, 'version' | 'announced' | 'bookmarks'>
+type BundleInfo = Pick<Bundle, 'version' | 'announced' | 'bookmarks'> & {
+  /** As of before the bundle was fetched. Missing in records of older versions. */
+  heads?: string
+}
 
 /** Written when everything has arrived; later runs do not fetch again. */
 const record = (folder: string) => join(folder, 'bundle.json')
@@ -43,6 +46,18 @@ export function reopenBundle(folder: string): Bundle | undefined {
   }
 }
 
+/** The same if the server has nothing new. Otherwise it is fetched again: a bundle of the new changesets alone has no bases for its deltas. */
+export async function reopenIfCurrent(origin: Origin, { egress, signal, folder }: Workspace): Promise<Bundle | undefined> {
+  if (!existsSync(record(folder))) return
+  const { heads, bookmarks }: BundleInfo = JSON.parse(readFileSync(record(folder), 'utf8'))
+  const remote = await connect(origin, { egress, signal })
+  const now = parseBookmarks(await remote.call('listkeys', { namespace: 'bookmarks' }))
+  if (heads === (await listHeads(remote)) && `${now}` === `${bookmarks}`) return reopenBundle(folder)
+  rmSync(record(folder))
+}
+
+const listHeads = async (remote: Remote) => (await remote.call('heads')).toString('latin1').trim()
+
 export async function fetchBundle(origin: Origin, workspace: Workspace): Promise<Bundle> {
   const { folder } = workspace
   const leaving = new AbortController()
@@ -50,11 +65,12 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
   const remote = await connect(origin, network)
   if (!remote.capabilities.has('getbundle')) throw new ImportFailure('The server is older than Mercurial 1.9 and cannot be read.')
   const bookmarks = parseBookmarks(await remote.call('listkeys', { namespace: 'bookmarks' }))
+  const heads = await listHeads(remote)
   const reader = openByteReader(await remote.open('getbundle', wanted(remote)))
   const spool = openSpool(content(folder))
   let discarded = false
   const started = Promise.withResolvers<BundleInfo>()
-  const complete = receive(reader, spool, bookmarks, started.resolve).then(
+  const complete = receive(reader, spool, { bookmarks, heads }, started.resolve).then(
     (info) => {
       if (discarded) return
       writeFileSync(`${record(folder)}.new`, JSON.stringify(info), { mode: 0o600 })
@@ -104,11 +120,11 @@ function parseBookmarks(listed: Buffer): [string, string][] {
 async function receive(
   reader: ByteReader,
   spool: Spool,
-  bookmarks: BundleInfo['bookmarks'],
+  listed: Pick<BundleInfo, 'bookmarks' | 'heads'>,
   begin: (info: BundleInfo) => void,
 ): Promise<BundleInfo> {
   const magic = await reader.take(4)
-  let info: BundleInfo = { version: '01', announced: 0, bookmarks }
+  let info: BundleInfo = { version: '01', announced: 0, ...listed }
   if (magic.toString('latin1') === 'HG20') {
     for await (const { type, parameters, payload } of readParts(reader)) {
       const wanted = type === 'changegroup' && spool.size === 0
@@ -136,9 +152,11 @@ async function receive(
 }
 
 export function interrupted(error: unknown): ImportFailure {
-  const why =
-    error instanceof Truncated ? error.message : `the connection was lost (${error instanceof Error ? error.message : error})`
-  return new ImportFailure(`The repository could not be fetched: ${why}. Restart the import to resume.`)
+  if (error instanceof Truncated) return damaged(error.message)
+  const why = error instanceof Error ? error.message : error
+  return new ImportFailure(
+    `The repository could not be fetched, because the connection was lost (${why}). Restart the import to resume. If it fails again, run \`hg verify\` on the source repository.`,
+  )
 }
 
 interface Part {
@@ -198,5 +216,11 @@ async function readLength(reader: ByteReader): Promise<number> {
 async function explain({ parameters, payload }: Part): Promise<ImportFailure> {
   for await (const _ of payload);
   const reasons = [parameters.get('message'), parameters.get('hint'), parameters.get('parttype'), parameters.get('params')]
-  return new ImportFailure(`The server reported an error: ${quote(reasons.filter(Boolean).join(' ') || 'it gives no reason')}`)
+  const words = quote(reasons.filter(Boolean).join(' ') || 'it gives no reason')
+  return unreadable.test(words)
+    ? damaged('the server cannot read it', words)
+    : new ImportFailure(`The server reported an error: ${words}`)
 }
+
+/** Messages of Mercurial about a repository for which `hg verify` fails. */
+const unreadable = /integrity check|corrupt|no node|no match found|unknown revision|decompress|unexpected error/i

@@ -92,12 +92,26 @@ async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFai
   const type = headerOf(answer, 'content-type')
   if (type.startsWith('application/hg-error'))
     return new ImportFailure(`${host} reported: ${quote(await readBody(answer, 4096, tooLarge))}`)
+  if (status >= 500) {
+    const text = quote(await readBody(answer, 4096, tooLarge).catch(() => ''))
+    return new ImportFailure(`${host} failed with status ${status}${text && `: "${text}"`}. ${advice}`)
+  }
   discard(answer)
   if (status >= 300 && status < 400) {
     return new ImportFailure(`${host} reports that the repository has moved. Start an import from its new address.`)
   }
   if (status === 200) return new ImportFailure(`What ${host} answered is not a Mercurial repository.`)
   return new ImportFailure(`${host} answered with status ${status} where a Mercurial repository was expected.`)
+}
+
+const advice = 'If it fails again, run `hg verify` on the source repository.'
+
+/** A source that the server itself cannot read to its end. `words` is what the server said. */
+export function damaged(what: string, words = ''): ImportFailure {
+  const said = words && `, and the server said: "${words}"`
+  return new ImportFailure(
+    `The source is damaged: ${what}${said}. Run \`hg verify\` on the source repository, then restart the import.`,
+  )
 }
 
 /** Makes text of a server safe to show. */
@@ -114,17 +128,46 @@ async function decompressed(answer: OutboundAnswer): Promise<AsyncIterable<Buffe
   const reader = openByteReader(answer.body)
   const [length = 0] = await reader.take(1)
   const engine = (await reader.take(length)).toString('latin1')
-  return through(Readable.from(reader.rest(), { objectMode: false }), engine)
+  return through(reader.rest(), engine)
 }
 
-function through(body: Readable, engine: string): AsyncIterable<Buffer> {
-  if (engine === 'none') return body
+/** In bytes. */
+const keptEnd = 512
+
+/** When `hg serve` fails in the middle of an answer, it appends a plain text to it and ends it as if it were complete. */
+function keepEnd(stream: AsyncIterable<Buffer>) {
+  let end: Buffer = Buffer.alloc(0)
+  async function* pass() {
+    for await (const chunk of stream) {
+      end = Buffer.concat([end, chunk.subarray(-keptEnd)]).subarray(-keptEnd)
+      yield chunk
+    }
+  }
+  return {
+    body: Readable.from(pass(), { objectMode: false }),
+    lastWords: () => quote(/[\x20-\x7e\s]{8,}$/.exec(end.toString('latin1'))?.[0] ?? ''),
+  }
+}
+
+async function* through(compressed: AsyncIterable<Buffer>, engine: string): AsyncGenerator<Buffer> {
+  if (engine === 'none') return yield* compressed
   if (engine !== 'zlib' && engine !== 'zstd')
     throw new ImportFailure(`The server compresses with ${quote(engine)}, which is not supported.`)
-  // Errors reach the reader of the stream.
-  return pipeline(
-    body,
-    engine === 'zlib' ? createInflate({ chunkSize: 128 << 10 }) : createZstdDecompress({ chunkSize: 128 << 10 }),
-    () => {},
-  )
+  const decompress = engine === 'zlib' ? createInflate({ chunkSize: 128 << 10 }) : createZstdDecompress({ chunkSize: 128 << 10 })
+  const { body, lastWords } = keepEnd(compressed)
+  let lost = false
+  body.once('error', () => {
+    lost = true
+  })
+  try {
+    // Errors reach the reader of the stream.
+    yield* pipeline(body, decompress, () => {})
+  } catch (error) {
+    if (lost || !isUndecodable(error)) throw error
+    throw damaged('its data cannot be decompressed', lastWords())
+  }
 }
+
+/** The codes of zlib and zstd. */
+const isUndecodable = (error: unknown) =>
+  error instanceof Error && 'code' in error && /^(Z_|ZSTD_|ERR_Z)/.test(String(error.code))

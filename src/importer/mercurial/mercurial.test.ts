@@ -41,7 +41,7 @@ describe('a Mercurial repository with every feature', () => {
 
   before(async () => {
     workspace = await openWorkspace()
-    converted = await mercurial.convert(originOf(server.url), workspace)
+    converted = await mercurial.convert({ ...originOf(server.url), keep_deleted: true }, workspace)
     const logged = await workspace.git('log', '--format=%H %s', '--glob=refs/import/orig/*')
     for (const line of logged.split('\n')) commits[Number(line.slice(41))] = line.slice(0, 40)
   })
@@ -66,6 +66,7 @@ describe('a Mercurial repository with every feature', () => {
     deepEqual(converted.notes, {
       'changesets before 1970': 1,
       'files that are folders too': 1,
+      'further heads of branches': 1,
       'messages not in UTF-8': 1,
       'paths that git refuses': 3,
     })
@@ -188,7 +189,7 @@ describe('a Mercurial repository with every feature', () => {
     ]) {
       await using old = await startHgServer(repository, settings)
       await using another = await openWorkspace()
-      await mercurial.convert(originOf(old.url), another)
+      await mercurial.convert({ ...originOf(old.url), keep_deleted: true }, another)
       equal(await another.git('for-each-ref'), refs)
     }
   })

@@ -1,11 +1,17 @@
 import { headerOf, sendProbe } from '#importer/probe-http.ts'
 import type { Arranged, Finding, Network, Origin, Source, Workspace } from '#importer/source.ts'
-import { convert, readConversion } from './convert.ts'
+import { convert, listAuthors, readConversion } from './convert.ts'
 import { media, parseCapabilities } from './hg-http.ts'
 import { verify } from './verify.ts'
 
 /** Mercurial over HTTP, with a client of our own: `hg` need not be installed. */
-export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workspace, all) => verify(workspace, all) }
+export const mercurial: Source = {
+  probe,
+  listAuthors,
+  convert,
+  arrange,
+  verify: (_origin, workspace, all) => verify(workspace, all),
+}
 
 async function probe(origin: Origin, network: Network): Promise<Finding> {
   if (!/^https?:/.test(origin.url)) return 'nothing'

@@ -14,6 +14,8 @@ export interface PublishOptions {
   recompress: boolean
   /** A fetch has already checked that no object is missing. */
   walked: boolean
+  /** Whether the target keeps the original refs, for later author corrections. */
+  keep_originals?: boolean
   onProgress(push_percent: number): void
 }
 
@@ -32,23 +34,37 @@ const settings = ['core.bigFileThreshold=16m', 'pack.windowMemory=64m', 'pack.de
 export async function publish(
   repository: string,
   target: string,
-  { signal, recompress, walked, onProgress }: PublishOptions,
+  { signal, recompress, walked, keep_originals = true, onProgress }: PublishOptions,
 ): Promise<{ refs: Record<string, string> }> {
   const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originalRefs}/`], signal)
   const refs = new Map([...staged].filter(([name]) => !name.startsWith('refs/import/')))
-  const kept = below(leanOriginals, staged)
+  const kept = keep_originals ? below(leanOriginals, staged) : new Map<string, string>()
   const tips = [...new Set([...refs.values(), ...kept.values()])]
   if (tips.length > 0) {
     // If nothing was rewritten, the packs can be linked.
-    const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originalRefs, staged)))
+    const compared = keep_originals ? [below('refs', refs), kept] : [below('refs', refs)]
+    const unchanged = compared.every((some) => isSame(some, below(originalRefs, staged)))
     const linked = unchanged && !recompress && (await linkPacks(repository, target))
-    if (!linked) await pack(repository, target, tips, recompress, signal, onProgress)
+    // A target that has an earlier state of the source gets only what is new.
+    const known = await findShared(repository, target, signal)
+    const wanted = [...tips, ...known.map((id) => `^${id}`)]
+    if (!linked) await pack(repository, target, wanted, recompress, signal, onProgress)
     await syncFolder(join(target, 'objects', 'pack'))
-    await checkConnected(target, tips, linked && walked, signal)
+    await checkConnected(target, linked && walked ? tips : wanted, linked && walked, signal)
   }
   await keepOriginals(target, kept, signal)
   onProgress(100)
   return { refs: Object.fromEntries(refs) }
+}
+
+/** The commits and tags of the target's refs that the stage has too. */
+async function findShared(repository: string, target: string, signal: AbortSignal): Promise<string[]> {
+  const there = await readRefs(target, ['refs/heads/', 'refs/tags/', `${originalRefs}/`], signal)
+  if (there.size === 0) return []
+  const input = `${[...new Set(there.values())].join('\n')}\n`
+  const look = ['cat-file', '--batch-check=%(objectname) %(objecttype)', '--buffer']
+  const { output } = await runGit(repository, look, { signal, input, detached: false, limit: stageLimit, whole: true })
+  return [...output.toString().matchAll(/^(\w+) (?:commit|tag)$/gm)].map(([, id = '']) => id)
 }
 
 async function readRefs(repository: string, prefixes: string[], signal: AbortSignal): Promise<Map<string, string>> {
@@ -99,7 +115,7 @@ async function pack(
 ) {
   await makeFolders(join(target, 'objects', 'pack'))
   await removeDrafts(repository)
-  const how = ['--revs', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
+  const how = ['--revs', '--non-empty', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
   await runGit(repository, [...settings, 'pack-objects', ...how, join(resolve(target), 'objects', 'pack', 'pack')], {
     signal,
     input: `${tips.join('\n')}\n`,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Notes } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
-import { readState, saveState } from '#importer/state-file.ts'
+import { readState, saveState, stateFile } from '#importer/state-file.ts'
 
 /** The progress that survives a kill. */
 export interface Checkpoint {
@@ -26,7 +26,12 @@ export const filesOf = (folder: string) => ({
   ignores: join(folder, 'ignores.jsonl'),
 })
 
+/** The log of the source up to a revision. */
+export const logFile = (folder: string, head: number) => join(folder, `log-${head}.jsonl`)
+
 const name = 'reached'
+
+export const checkpointFile = (folder: string) => stateFile(folder, name)
 
 export const saveCheckpoint = (folder: string, checkpoint: Checkpoint) => saveState(folder, name, checkpoint)
 

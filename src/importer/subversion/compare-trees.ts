@@ -17,6 +17,8 @@ export interface Task {
   tree: string
   /** Whether it belongs to a branch or tag, not to an earlier revision. */
   tip: boolean
+  /** The folders of the repository that are not compared. */
+  without?: Set<string>
 }
 
 interface Check {
@@ -52,7 +54,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   }
 
   async function compareFolder(task: Task) {
-    const { where, path, inner, number, tree } = task
+    const { where, path, inner, number, tree, without } = task
     const entries = await contents.entries(tree)
     // The first task that meets an entry compares it; tasks that meet it at the same time skip it.
     const equal = equalIn(inner)
@@ -69,7 +71,9 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       return is
     }
     const folder = await inspector.list(path, number, isKnown)
-    const { entries: listed } = folder
+    const listed = without
+      ? folder.entries.filter((one) => !(one.folder && without.has(joinPath(path, one.name))))
+      : folder.entries
     const checks: Check[] = []
     let found = 0
     for (const one of listed) {
@@ -128,7 +132,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
 
   /** Git has no empty folders, so a folder that is missing in git must have no files. */
   async function compareNothing(task: Task): Promise<boolean> {
-    const { where, path, inner, number, tip } = task
+    const { where, path, inner, number, tip, without } = task
     let empty = true
     const folder = await inspector.list(path, number, () => false)
     if (madeIn(folder) !== undefined) {
@@ -137,6 +141,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
     }
     for (const one of folder.entries) {
       const here = joinPath(inner, one.name)
+      if (one.folder && without?.has(joinPath(path, one.name))) continue
       if (isForbiddenPath(Buffer.from(one.name).toString('latin1'))) continue
       if (one.folder) empty = (await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })) && empty
       else {
@@ -144,7 +149,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
         empty = false
       }
     }
-    if (empty && tip) result.notes = { 'empty folders': (result.notes?.['empty folders'] ?? 0) + 1 }
+    if (empty && tip && !without) result.notes = { 'empty folders': (result.notes?.['empty folders'] ?? 0) + 1 }
     return empty
   }
 

@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
+import { type DumpFile, openDumpStream, scanDumpFile } from './dump-file.ts'
 
 type Tool = 'svn' | 'svnrdump'
 
@@ -12,8 +15,14 @@ const maxPrinted = 64 << 20
 
 const programs = process.env.PATH ?? '/usr/bin:/bin'
 
-/** Private, because it contains the user name and the password of the proxy. */
-export async function connectTo(origin: Origin, { egress, signal }: Network, folder: string) {
+/** The folder is private, because it contains the user name and the password of the proxy. */
+export async function connectTo(origin: Origin, network: Network, folder: string): Promise<Connection> {
+  return origin.local && origin.url.startsWith('file:')
+    ? openFileConnection(origin.url, network.signal)
+    : openConnection(origin, network, folder)
+}
+
+async function openConnection(origin: Origin, { egress, signal }: Network, folder: string): Promise<Connection> {
   // Checked first, because later failures would cost more.
   if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
   const settings = join(folder, 'svn-settings')
@@ -56,9 +65,7 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
   }
 
   return {
-    /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
     url,
-    /** Returns the output of `svn` for an address below the given one. */
     async svn(args: string[], target: string) {
       const child = start('svn', args, target)
       const printed: Buffer[] = []
@@ -71,18 +78,53 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
       await outcomeOf('svn', child)
       return Buffer.concat(printed).toString()
     },
-    /** Starts `svnrdump dump`. `ended` rejects if it fails. */
+    stream(args: string[], target: string) {
+      const child = start('svn', args, target)
+      const ended = outcomeOf('svn', child)
+      ended.catch(() => {})
+      return { output: child.stdout as Readable, ended, stop: () => void child.kill('SIGTERM') }
+    },
     dump(args: string[], target: string) {
       const child = start('svnrdump', ['dump', '--quiet', ...args], target)
       const ended = outcomeOf('svnrdump', child)
       ended.catch(() => {})
-      return { output: child.stdout as Readable, ended, stop: () => child.kill('SIGTERM') }
+      return { output: child.stdout as Readable, ended, stop: () => void child.kill('SIGTERM') }
     },
   }
 }
 
 /** Runs the programs of Subversion for one server, without user configuration, through the egress proxy. */
-export type Connection = Awaited<ReturnType<typeof connectTo>>
+export interface Connection {
+  /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
+  url: string
+  /** Set if the source is a file that `svnadmin dump` has written, for which no program of Subversion is needed. */
+  file?: DumpFile
+  /** Returns the output of `svn` for an address below the given one. */
+  svn(args: string[], target: string): Promise<string>
+  /** Starts `svn`, whose output is too long to keep. `ended` rejects if it fails. */
+  stream(args: string[], target: string): { output: Readable; ended: Promise<void>; stop(): void }
+  /** Starts `svnrdump dump`. `ended` rejects if it fails. A dump file is read as a whole, whatever the arguments. */
+  dump(args: string[], target: string): { output: Readable; ended: Promise<void>; stop(): void }
+}
+
+async function openFileConnection(url: string, signal: AbortSignal): Promise<Connection> {
+  const path = fileURLToPath(url)
+  const file = await scanDumpFile(path, signal)
+  return {
+    url,
+    file,
+    svn: () => Promise.reject(new Error('a dump file has no server')),
+    stream() {
+      throw new Error('a dump file has no server')
+    },
+    dump() {
+      const output = new PassThrough()
+      const ended = openDumpStream(path).then((stream) => pipeline(stream ?? [], output, { signal }))
+      ended.catch((error) => output.destroy(error))
+      return { output, ended, stop: () => output.destroy() }
+    },
+  }
+}
 
 function notInstalled(tool: Tool) {
   return new ImportFailure(`${tool} is not installed on this server. Ask an administrator to install the package "subversion".`)

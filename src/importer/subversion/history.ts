@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Author, Notes, Workspace } from '#importer/source.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
-import { type FastImport, openFastImport, validPerson } from '#importer/staging/fast-import.ts'
+import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { describeAuthor, noAuthor } from './authors.ts'
 import { type Checkpoint, filesOf, readCheckpoint, saveCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
 import { CutOff, type Dump, type DumpRecord, type Properties, readDump } from './dump.ts'
@@ -125,8 +126,9 @@ async function readRevisions(
     for (let record = await dump.next(); record; record = await dump.next()) {
       if (record.headers.has('Revision-number')) {
         if (revision) await finish(revision)
-        // Revision 0 is empty.
-        revision = record.headers.get('Revision-number') === '0' ? undefined : readRevision(record, checkpoint.time, authorOf)
+        // Revision 0 is empty. A dump file begins with what an earlier run has read.
+        const known = Number(record.headers.get('Revision-number')) <= checkpoint.number
+        revision = known ? undefined : readRevision(record, checkpoint.time, authorOf)
         if (!revision) continue
         await beginCommit(git, revision, before)
         before = 0
@@ -143,12 +145,6 @@ async function readRevisions(
     log.close()
     lists?.close()
   }
-}
-
-const noAuthor = '(no author)'
-
-function describeAuthor(login: string, uuid: string): Author {
-  return { remote_id: `${login}@${uuid}`, remote_name: login, ...validPerson(login, `${login}@${uuid}`) }
 }
 
 /** Begins the commit of a revision. The first commit of a run must name its parent. */
@@ -178,6 +174,8 @@ function recordChange(revision: Revision, { headers, properties }: DumpRecord, n
   if (headers.get('Node-kind') === 'file' && action !== 'delete') {
     const folder = path.slice(0, Math.max(path.lastIndexOf('/'), 0))
     revision.files[folder] = (revision.files[folder] ?? 0) + 1
+    // It may replace a folder.
+    if (action === 'replace') revision.changes.push({ action: 'delete', path })
     return
   }
   const from = headers.get('Node-copyfrom-path')

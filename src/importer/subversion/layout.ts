@@ -1,8 +1,12 @@
+import { findLayoutError, namesIn } from '#importer/layout-patterns.ts'
+import { ImportFailure, type LayoutPatterns } from '#importer/source.ts'
+import { fixedFolder } from '#importer/staging/arrange/path-pattern.ts'
+
 /** The folders of branches and tags, from the root of the repository. */
 export interface Layout {
   /** The folder that becomes the default branch. */
   trunk: string
-  /** Each subfolder of these is a branch or tag. */
+  /** Each subfolder of these is a branch or tag, or each folder that matches if there is a `*`. */
   branches: string[]
   tags: string[]
 }
@@ -13,7 +17,17 @@ export function joinPath(...parts: string[]) {
 
 /** Whether a folder is the trunk, a branch or a tag, or inside one. */
 export function isInside({ trunk, branches, tags }: Layout, path: string) {
-  return trunk === '' || path === trunk || [trunk, ...branches, ...tags].some((folder) => path.startsWith(`${folder}/`))
+  const folders = [trunk, ...branches.map(fixedFolder), ...tags.map(fixedFolder)]
+  return path === trunk || folders.some((folder) => folder === '' || path.startsWith(`${folder}/`))
+}
+
+/** The layout of a project that the user chose. */
+export function chosenLayout(project: string, layout: LayoutPatterns): Layout {
+  const wrong = findLayoutError(layout)
+  if (wrong !== undefined) throw new ImportFailure(wrong)
+  const below = (path: string) => joinPath(project, ...namesIn(path))
+  const { trunk, branches, tags } = layout
+  return { trunk: below(trunk), branches: branches.map(below), tags: tags.map(below) }
 }
 
 /** Finds the layout from the names of a project's folders; undefined if there is no trunk. */

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import type { DumpFile } from './dump-file.ts'
 import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
 import { AccessDenied, isWord, NoRepository, type RaSession, text } from './ra-svn.ts'
 import { findElements, findInside } from './xml.ts'
@@ -18,6 +19,7 @@ export interface Repository {
 }
 
 export function openRepositoryReader(connection: Connection, session: RaSession | undefined) {
+  if (connection.file) return readDumpFile(connection.url, connection.file)
   async function quickly<T>(ask: (session: RaSession) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     try {
       return await (session ? ask(session) : otherwise())
@@ -38,6 +40,14 @@ export function openRepositoryReader(connection: Connection, session: RaSession 
         (session) => listBySession(session, repository, path),
         () => listBySvn(connection, repository, path),
       ),
+  }
+}
+
+function readDumpFile(root: string, { uuid, head, tree }: DumpFile) {
+  return {
+    describe: async (): Promise<Repository> => ({ root, uuid, head, path: '' }),
+    listFolders: async (_repository: Repository, path: string) =>
+      tree.list(path, head).entries.flatMap(({ name, folder }) => (folder ? [name] : [])),
   }
 }
 

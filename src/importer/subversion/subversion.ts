@@ -2,52 +2,86 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { headerOf } from '#importer/probe-http.ts'
-import { type Finding, ImportFailure, type Network, type Origin, type Source } from '#importer/source.ts'
+import { type Finding, ImportFailure, type Network, type Origin, type Source, type Workspace } from '#importer/source.ts'
 import { arrange } from '#importer/staging/arrange/arrange.ts'
+import { type Revision, readRevisions } from '#importer/staging/arrange/revisions.ts'
+import { listAuthors } from './authors.ts'
+import { fetchLog, hasLog } from './change-log.ts'
 import { filesOf, readCheckpoint } from './checkpoint.ts'
 import { connectTo } from './connection.ts'
 import { readHistory } from './history.ts'
 import { askOptions } from './inspect-dav.ts'
-import { readPlan, settlePlan } from './plan.ts'
+import { layoutOf, type Plan, readPlan, settlePlan } from './plan.ts'
+import { previewHistory } from './preview.ts'
 import { findProjects, openRepositoryReader, type RepositoryReader } from './projects.ts'
 import { AccessDenied, openSession } from './ra-svn.ts'
 import { verify } from './verify.ts'
 
 export const subversion: Source = {
   probe,
+  listAuthors,
 
   async convert(origin, workspace) {
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { plan, repository } = await settlePlan(origin, connection, workspace)
+    await fetchLog(plan, repository, connection, workspace.folder)
+    const { left_out } = await preview(plan, origin, workspace)
+    workspace.onProgress({ left_out })
     const { commit_count, notes } = await readHistory(plan, repository, connection, workspace)
     return { commit_count, notes }
   },
 
-  async arrange(_origin, { folder, repository, signal, default_branch }) {
+  async preview(origin, workspace) {
+    const connection = await connectTo(origin, workspace, workspace.folder)
+    const { plan, repository } = await settlePlan(origin, connection, workspace)
+    await fetchLog(plan, repository, connection, workspace.folder)
+    return preview(plan, origin, workspace)
+  },
+
+  async arrange(origin, workspace) {
+    const { folder, repository, signal, default_branch } = workspace
     const plan = await readPlan(folder)
     if (!plan) throw new Error('nothing was converted yet')
     const { revisions, marks, record } = filesOf(folder)
     const { large } = await readCheckpoint(folder)
-    const strategy = { layout: plan.layout }
-    const arranged = await arrange({ repository, revisions, marks, record, strategy, default_branch, signal })
-    return { ...arranged, ...(large && { large_blobs: large }) }
+    const strategy = { layout: layoutOf(plan, origin) }
+    const { keep_deleted = false } = origin
+    const results = { repository, revisions, marks, record, default_branch, signal }
+    const arranged = await arrange({ ...results, strategy, keep_deleted, project: plan.project })
+    // An import that was started by an older version has no log.
+    const { left_out } = hasLog(folder, plan)
+      ? await preview(plan, origin, workspace, readRevisions(revisions))
+      : { left_out: [] }
+    return { ...arranged, left_out, ...(large && { large_blobs: large }) }
   },
 
   verify,
 }
 
+function preview(plan: Plan, origin: Origin, { folder, default_branch }: Workspace, converted?: AsyncGenerator<Revision>) {
+  const { keep_deleted = false } = origin
+  const layout = layoutOf(plan, origin)
+  const chosen = Boolean(origin.layout)
+  return previewHistory({ folder, plan, layout, default_branch, keep_deleted, chosen, ...(converted && { converted }) })
+}
+
 async function probe(origin: Origin, network: Network): Promise<Finding> {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-svn-'))
   try {
-    return await (new URL(origin.url).protocol === 'svn:'
-      ? probeRaSvn(origin, network, folder)
-      : probeDav(origin, network, folder))
+    const { protocol } = new URL(origin.url)
+    if (protocol === 'file:') return await probeFile(origin, network, folder)
+    return await (protocol === 'svn:' ? probeRaSvn(origin, network, folder) : probeDav(origin, network, folder))
   } catch (error) {
     if (error instanceof ImportFailure && error.kind === 'auth') return 'needs_auth'
     throw error
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function probeFile(origin: Origin, network: Network, folder: string): Promise<Finding> {
+  const connection = await connectTo(origin, network, folder)
+  return describeProjects(openRepositoryReader(connection, undefined), origin, {})
 }
 
 async function probeDav(origin: Origin, network: Network, folder: string): Promise<Finding> {
@@ -66,7 +100,7 @@ async function probeRaSvn(origin: Origin, network: Network, folder: string): Pro
     network.signal.throwIfAborted()
     if (error instanceof ImportFailure) throw error
     if (error instanceof Error && 'code' in error && error.code === 'FORBIDDEN_ADDRESS')
-      throw new ImportFailure(`This server may not connect there: ${error.message}.`)
+      throw new ImportFailure(`This server may not connect there: ${error.message.replace('for HTTP', 'for Subversion')}.`)
   })
   if (!connection) return 'nothing'
   const found = await openSession(connection.url, origin, network).catch((error: unknown) => {
@@ -78,9 +112,14 @@ async function probeRaSvn(origin: Origin, network: Network, folder: string): Pro
   return await describeProjects(openRepositoryReader(connection, session), origin, {})
 }
 
-async function describeProjects(reader: RepositoryReader, { svn_root }: Origin, moved: { url?: string }): Promise<Finding> {
+async function describeProjects(
+  reader: RepositoryReader,
+  { svn_root, layout }: Origin,
+  moved: { url?: string },
+): Promise<Finding> {
   const repository = await reader.describe()
   const path = svn_root === null ? repository.path : svn_root.replace(/^\/+|\/+$/g, '')
+  if (layout) return { found: { ...moved, commit_count: repository.head } }
   const projects = await findProjects(reader, repository, path)
   const [project, ...others] = projects
   if (!project || others.length > 0)

@@ -4,6 +4,7 @@ import { readLines } from '#importer/staging/arrange/revisions.ts'
 import { filesOf } from './checkpoint.ts'
 import { openComparison } from './compare-trees.ts'
 import { type Connection, connectTo } from './connection.ts'
+import { inspectDumpTree } from './dump-tree.ts'
 import { openContents } from './git-contents.ts'
 import { inspectByDav } from './inspect-dav.ts'
 import { inspectByDump } from './inspect-dump.ts'
@@ -24,17 +25,21 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
   await using contents = openContents(repository, signal)
   const result: Verification = { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] }
   const comparison = openComparison(inspector, contents, signal, result)
-  const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean) =>
-    comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip })
+  const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean, without?: Set<string>) =>
+    comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip, ...(without && { without }) })
 
   const { record } = filesOf(folder)
   let commits = 0
+  /** The folders that are not in the branch of everything else. */
+  let others: Set<string> | undefined
   for await (const line of readLines(record)) {
     const recorded: Recorded = JSON.parse(line)
     if ('number' in recorded) commits++
     else {
       result[recorded.ref.startsWith('refs/import/orig/heads/') ? 'branches' : 'tags']++
-      await compare(recorded.ref.replace(/^refs\/import\/orig\//, ''), recorded, settled.plan.head, true)
+      const { ref, at = settled.plan.head, without } = recorded
+      if (without) others = new Set(without)
+      await compare(ref.replace(/^refs\/import\/orig\//, ''), recorded, at, true, without && others)
     }
   }
   // Branches and tags first, so that mismatches name them rather than revisions.
@@ -45,7 +50,8 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
     const recorded: Recorded = JSON.parse(line)
     if ('ref' in recorded || place++ % step !== 0) continue
     result.revisions++
-    await compare(`revision ${recorded.number} of ${recorded.root || 'the repository'}`, recorded, recorded.number, false)
+    const where = `revision ${recorded.number} of ${recorded.root || 'the repository'}`
+    await compare(where, recorded, recorded.number, false, recorded.unassigned && others)
   }
   await comparison.settle()
   return result
@@ -59,6 +65,7 @@ export async function openInspector(
   network: Network,
   ignores = false,
 ): Promise<Inspector> {
+  if (connection.file) return inspectDumpTree(connection.file.tree, ignores)
   const quick = repository.root.startsWith('svn:')
     ? await inspectByRaSvn(origin, repository, network, ignores)
     : await inspectByDav(origin, repository, network, ignores)

@@ -23,7 +23,11 @@ export function findElements(document: string, name: string): XmlElement[] {
 }
 
 /** The same for a stream: gives each element as soon as it ends, and holds one of them in memory. */
-export async function* readElements(body: AsyncIterable<Buffer>, name: string): AsyncGenerator<XmlElement> {
+export async function* readElements(
+  body: AsyncIterable<Buffer>,
+  name: string,
+  maxSize = maxElementSize,
+): AsyncGenerator<XmlElement> {
   const decoder = new TextDecoder()
   const found: XmlElement[] = []
   let size = 0
@@ -34,7 +38,8 @@ export async function* readElements(body: AsyncIterable<Buffer>, name: string): 
   for await (const chunk of body) {
     size += chunk.length
     explain(() => parser.write(decoder.decode(chunk, { stream: true })))
-    if (size > maxElementSize) throw new ImportFailure('The Subversion server sent an XML element that is larger than 1 MB.')
+    if (size > maxSize)
+      throw new ImportFailure(`The Subversion server sent an XML element that is larger than ${maxSize >> 20} MB.`)
     yield* found.splice(0)
   }
   explain(() => parser.close())

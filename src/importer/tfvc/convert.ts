@@ -1,4 +1,4 @@
-import type { Converted, Origin, Workspace } from '#importer/source.ts'
+import type { Author, Converted, Origin, Workspace } from '#importer/source.ts'
 import { type FastImport, openFastImport, quotePath } from '#importer/staging/fast-import.ts'
 import { authorOf } from './authors.ts'
 import { listBranches, saveBranches } from './branches.ts'
@@ -80,6 +80,18 @@ export async function convert(origin: Origin, workspace: Workspace, pace = ordin
   }
   saveBranches(workspace.folder, await listBranches(client, project), history.spell)
   return { commit_count: history.count, notes: history.notes }
+}
+
+/** From the list of changesets, without their changes. */
+export async function listAuthors(origin: Origin, workspace: Workspace): Promise<Author[]> {
+  const { collection, project } = await locateProject(origin, workspace)
+  const client = openClient(collection, origin, workspace)
+  const authors = new Map<string, Author>()
+  for await (const changeset of listChangesets(client, project, 0, await lastChangeset(client, project))) {
+    const author = authorOf(changeset.author)
+    authors.set(author.remote_id, author)
+  }
+  return [...authors.values()]
 }
 
 function openAbortScope() {

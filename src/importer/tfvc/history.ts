@@ -39,7 +39,8 @@ export async function openHistory(workspace: Workspace, wanted: Extent) {
   const before = readExtent(folder)
   const same = before && before.collection === wanted.collection && before.project === wanted.project
   if (!same) await startOver(folder, repository, wanted)
-  const extent = same ? before : wanted
+  if (same && workspace.extend) saveExtent(folder, wanted)
+  const extent = same && !workspace.extend ? before : wanted
 
   const commits = (await stageGit(['-C', repository, 'rev-list', '--reverse', 'refs/import/raw', '--']).catch(() => '')).split(
     '\n',
@@ -147,6 +148,10 @@ async function startOver(folder: string, repository: string, extent: Extent) {
   rmSync(extentFile(folder), { force: true })
   await stageGit(['-C', repository, 'update-ref', '-d', 'refs/import/raw'])
   writeFileSync(revisionsFile(folder), '', { mode: 0o600 })
+  saveExtent(folder, extent)
+}
+
+function saveExtent(folder: string, extent: Extent) {
   writeFileSync(`${extentFile(folder)}.new`, JSON.stringify(extent), { mode: 0o600 })
   renameSync(`${extentFile(folder)}.new`, extentFile(folder))
 }

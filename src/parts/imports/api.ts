@@ -1,11 +1,14 @@
 import type { Belfry } from '#belfry.ts'
 import { created, del, type Group, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
+import { Represented } from '#http/media.ts'
+import { readRawText } from '#http/raw-body.ts'
 import { Nothing } from '#http/serialization.ts'
-import { type Kind, kinds } from '#importer/source.ts'
+import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { listAuthors, mapAuthor } from './authors.ts'
+import { applyAuthorsCsv, longestCsv, writeAuthorsCsv } from './authors-csv.ts'
 import { checkOpen, importDeps } from './availability.ts'
 import { loadImport, loadReport } from './import-store.ts'
 import { cancelImport, startImport, updateImport } from './imports.ts'
@@ -13,12 +16,21 @@ import { AuthorSchema, authorJson, ImportSchema, importJson, LargeFileSchema, Re
 import { listLargeFiles, setLfsPreference } from './large-files.ts'
 
 const Secret = Type.String({ maxLength: 1024 })
+const Folders = Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 25 })
+const Layout = Type.Unsafe<LayoutPatterns | null>({
+  type: ['object', 'null'],
+  properties: { trunk: Type.String({ maxLength: 1024 }), branches: Folders, tags: Folders },
+  required: ['trunk', 'branches', 'tags'],
+  additionalProperties: false,
+})
 const options = {
   vcs: Type.Unsafe<Kind>({ type: 'string', enum: kinds }),
   vcs_username: Secret,
   vcs_password: Secret,
   tfvc_project: Type.String({ maxLength: 255 }),
   svn_ignore: Type.Boolean(),
+  svn_layout: Layout,
+  keep_deleted: Type.Boolean(),
 }
 const NewImportSchema = Type.Object({
   vcs_url: Type.String({ maxLength: 2048 }),
@@ -76,7 +88,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/update-import',
-        summary: 'Update an import with credentials or a chosen project; an empty body restarts it',
+        summary: 'Update an import with credentials, a chosen project or another layout; an empty body restarts it',
         body: ImportChanges,
         answers: { 200: ImportSchema },
       },
@@ -105,6 +117,33 @@ export const importApi = (belfry: Belfry): Group => {
       async ({ db, repo, query, page, wire }) => {
         const since = /^\d{1,15}$/.test(query.since) ? Number(query.since) : 0
         return paged(await listAuthors(db, repo, since, page), (author) => authorJson(author, repo, wire))
+      },
+    ),
+    get(
+      `${path}/authors.csv`,
+      {
+        ...reads,
+        operation: 'migrations/get-commit-authors-csv',
+        summary: 'Get all commit authors as CSV with the columns remote_id, name and email',
+        media: ['text/csv'],
+        answers: { 200: Type.String() },
+      },
+      async ({ db, repo }) => new Represented('text/csv', await writeAuthorsCsv(db, repo)),
+    ),
+    put(
+      `${path}/authors.csv`,
+      {
+        ...writes,
+        operation: 'migrations/map-commit-authors-csv',
+        summary: 'Map the commit authors of a CSV file, until the first push; the body is the file',
+        raw_body: true,
+        own_transaction: true,
+        refuses: ['too_large'],
+        answers: { 200: Type.Object({ changed: Type.Integer() }) },
+      },
+      async ({ db, repo, body }) => {
+        const csv = await readRawText(body.content, longestCsv)
+        return { changed: await db.transaction((transaction) => applyAuthorsCsv(transaction, repo, csv)) }
       },
     ),
     patch(

@@ -3,7 +3,7 @@ import type { Correction } from '#importer/steps.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
-import { type CommitAuthor, correctionFailure } from './import-row.ts'
+import { type CommitAuthor, correctionFailure, type Import } from './import-row.ts'
 import { checkUntouched, importsTopic, loadImport, lockImportOf } from './import-store.ts'
 
 const columns = sql`id, remote_id, remote_name, name, email`
@@ -32,30 +32,33 @@ export async function mapAuthor(
     select ${columns} from import_authors where id = ${author_id} and import_id = ${imported.id}`)
   if (!author) throw missing()
   const next = { ...author, name: readName(changes.name) ?? author.name, email: readEmail(changes.email) ?? author.email }
-  const { status } = imported
-  if (status === 'complete') checkUntouched(imported)
+  if (imported.status === 'complete') checkUntouched(imported)
   // After a failure, sending the same mapping again retries it.
   const failed = correctionFailure(imported) !== null
   if (next.name === author.name && next.email === author.email && !failed) return author
   await db.query(sql`update import_authors set name = ${next.name}, email = ${next.email} where id = ${author.id}`)
-  if (status === 'mapping' || status === 'pushing' || status === 'complete') {
-    await db.query(sql`
-      update imports set correcting = true, active = active or status = 'complete', message = null, updated_at = ${db.now}
-      where id = ${imported.id}`)
-    db.touch(importsTopic)
-  }
+  await requestCorrection(db, imported)
   return next
 }
 
+/** Has the commits rewritten, if any are written. */
+export async function requestCorrection(db: Transaction, { id, status }: Import) {
+  if (status !== 'mapping' && status !== 'pushing' && status !== 'complete') return
+  await db.query(sql`
+    update imports set correcting = true, active = active or status = 'complete', message = null, updated_at = ${db.now}
+    where id = ${id}`)
+  db.touch(importsTopic)
+}
+
 /** Refuses what git cannot write into a commit or would change. */
-function readName(text: string | undefined) {
+export function readName(text: string | undefined) {
   const name = text?.trim()
   if (name !== undefined && !/^[^<>\p{Cc}]{1,255}$/u.test(name))
     throw invalidField('name', 'name must be 1 to 255 characters without < and >')
   return name?.toWellFormed()
 }
 
-function readEmail(text: string | undefined) {
+export function readEmail(text: string | undefined) {
   const email = text?.trim()
   if (email !== undefined && (email.length > 255 || !/^[^<>\s\p{Cc}@]+@[^<>\s\p{Cc}@]+$/u.test(email))) {
     throw invalidField('email', 'email must be an address such as ada@example.com')

@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import type { SealedColumn } from '#platform/sealed-columns.ts'
 import type { Vault } from '#platform/vault.ts'
 
 export interface Credentials {
@@ -15,6 +16,10 @@ export interface GivenCredentials {
 export const noCredentials: Credentials = { username: null, password: null }
 
 const contextOf = (import_id: number) => `import ${import_id}`
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'imports', column: 'credentials', id: 'id', owner: 'id', contextsOf: (id) => [contextOf(id)] },
+]
 
 /** Sealed for one import; they do not open for another. */
 export function sealCredentials(vault: Vault, import_id: number, credentials: Credentials): Buffer | null {

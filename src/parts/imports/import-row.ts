@@ -1,4 +1,4 @@
-import type { Choice, Kind, Notes, Verification } from '#importer/source.ts'
+import type { Choice, Kind, LayoutPatterns, LeftOut, Notes, Verification } from '#importer/source.ts'
 import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
@@ -6,6 +6,8 @@ export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
 export interface KeptReport {
   default_branch: string | null
   notes: Notes
+  /** Missing in reports of older versions. */
+  left_out?: LeftOut[]
   verification: Verification
   /** Set when they are published. */
   branches_count?: number
@@ -24,6 +26,10 @@ export interface Import {
   use_lfs: LfsPreference
   verify_all: boolean
   svn_ignore: boolean
+  svn_layout: LayoutPatterns | null
+  keep_deleted: boolean
+  /** Known before the report, for Subversion. */
+  left_out: LeftOut[] | null
   status: State
   run: number
   active: boolean

@@ -50,6 +50,10 @@ test('the page shows progress and remaining time, and asks for confirmation befo
   await recordProgress(belfry.db, id, run, { push_percent: 50 })
   assert.match(await shown(), /aria-current="step">Publish[\s\S]*value="50"/)
   assert.equal((await shown()).includes(' left'), false)
+  const left_out = [{ path: 'branches/<x>', revisions: [3, 9] as [number, number], count: 12, reason: 'deleted' as const }]
+  await recordProgress(belfry.db, id, run, { left_out })
+  await recordProgress(belfry.db, id, run, { push_percent: 60 })
+  assert.match(await shown(), /branches\/&lt;x&gt;<\/td><td>3 to 9<\/td><td>12<\/td><td>Deleted later/)
   assert.match((await ada.get(`${page}/cancel`)).text, /Cancel this import\?[\s\S]*Keep importing/)
   assert.equal((await present(forge)).status, 'pushing')
   assert.equal((await ada.post(`${page}/cancel`, {})).location, `${page}?done=cancelled`)

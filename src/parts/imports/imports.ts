@@ -3,7 +3,8 @@ import type { Storage } from '#git/storage.ts'
 import { forgetLater, withdrawLater } from '#hosting/pushes/import-refs.ts'
 import { checkWritable } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
-import type { Choice, Kind } from '#importer/source.ts'
+import { findLayoutError } from '#importer/layout-patterns.ts'
+import type { Choice, Kind, LayoutPatterns } from '#importer/source.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
@@ -41,6 +42,8 @@ export interface NewImport extends GivenCredentials {
   tfvc_project?: string | undefined
   verify_all?: boolean
   svn_ignore?: boolean | undefined
+  svn_layout?: LayoutPatterns | null | undefined
+  keep_deleted?: boolean | undefined
 }
 
 /** Starts an import into an empty repository. It replaces an earlier import that failed or waits for input. */
@@ -51,7 +54,8 @@ export async function startImport(
   requester: Account,
   wanted: NewImport,
 ): Promise<Import> {
-  const { vcs = null, verify_all = false, svn_ignore = false } = wanted
+  const { vcs = null, verify_all = false, svn_ignore = false, svn_layout = null, keep_deleted = false } = wanted
+  checkLayout(svn_layout)
   const { vcs_url, credentials } = readSourceUrl(wanted.vcs_url, vcs, deps.policy)
   const named = readCredentials(wanted, credentials)
   const tfvc_project = readProject(wanted.tfvc_project) ?? null
@@ -64,6 +68,8 @@ export async function startImport(
     vcs,
     vcs_url,
     svn_ignore,
+    svn_layout,
+    keep_deleted,
     tfvc_project,
     verify_all,
     use_lfs: deps.use_lfs,
@@ -76,6 +82,13 @@ function readProject(name: string | undefined) {
     throw refused('tfvc_project must be the name of a project', 'tfvc_project')
   }
   return name
+}
+
+/** The same rules as in the importer, so that a wrong layout is refused before the import starts. */
+function checkLayout(layout: LayoutPatterns | null) {
+  if (!layout) return
+  const wrong = findLayoutError(layout)
+  if (wrong) throw refused(wrong, 'svn_layout')
 }
 
 /** Locks the repository until the transaction ends, so that no push is recorded in between. */
@@ -105,6 +118,8 @@ export interface ImportChanges extends GivenCredentials {
   tfvc_project?: string | undefined
   svn_root?: string | undefined
   svn_ignore?: boolean | undefined
+  svn_layout?: LayoutPatterns | null | undefined
+  keep_deleted?: boolean | undefined
   human_name?: string | undefined
 }
 
@@ -119,6 +134,8 @@ export async function updateImport(
   checkWritable(repo)
   const imported = await lockImportOf(db, repo)
   if (imported.status === 'complete') checkUntouched(imported)
+  const { svn_layout = imported.svn_layout, keep_deleted = imported.keep_deleted } = changes
+  checkLayout(svn_layout)
   const choice = imported.status === 'detection_found_multiple' ? findChoice(imported, changes) : undefined
   const project = choice ?? { vcs: changes.vcs ?? imported.vcs, ...ownProject(imported, changes) }
   const { vcs_url } = readSourceUrl(imported.vcs_url, project.vcs, deps.policy)
@@ -128,6 +145,8 @@ export async function updateImport(
     vcs: project.vcs,
     svn_root: project.svn_root ?? null,
     svn_ignore: changes.svn_ignore ?? imported.svn_ignore,
+    svn_layout,
+    keep_deleted,
     tfvc_project: project.tfvc_project ?? null,
     credentials: changeCredentials(deps.vault, imported, changes),
   })
@@ -164,7 +183,7 @@ function eventOf({ status, vcs }: Import, changes: ImportChanges, choice: Choice
 function resetRun({ run }: Import): Changes {
   return {
     ...{ run: run + 1, active: true, correcting: false, commit_count: null, percent: null, push_percent: null },
-    ...{ failed_step: null, message: null, project_choices: null, report: null, finished_at: null },
+    ...{ failed_step: null, message: null, project_choices: null, report: null, left_out: null, finished_at: null },
   }
 }
 

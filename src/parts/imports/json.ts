@@ -18,12 +18,21 @@ const Choices = Type.Array(
   }),
 )
 
+const LayoutSchema = Type.Object({
+  trunk: Type.String(),
+  branches: Type.Array(Type.String()),
+  tags: Type.Array(Type.String()),
+})
+
 export const ImportSchema = Type.Object(
   {
     vcs: NullableString,
     vcs_url: Type.String(),
     svn_root: Type.Optional(Type.String()),
     svn_ignore: Type.Optional(Type.Boolean()),
+    svn_layout: Type.Optional(LayoutSchema),
+    keep_deleted: Type.Optional(Type.Boolean()),
+    left_out_count: Type.Optional(Type.Integer()),
     tfvc_project: Type.Optional(Type.String()),
     use_lfs: Type.String(),
     status: Type.String(),
@@ -48,7 +57,8 @@ export const ImportSchema = Type.Object(
 
 /** Without the credentials. Progress and failures are shown only in the states that have them. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
-  const { status, message, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
+  const { status, message, svn_root, svn_ignore, svn_layout, keep_deleted, left_out, tfvc_project, active } = imported
+  const { large_files_count } = imported
   const fields = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
@@ -56,6 +66,9 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     vcs_url: imported.vcs_url,
     ...(svn_root !== null && { svn_root }),
     ...(svn_ignore && { svn_ignore }),
+    ...(svn_layout && { svn_layout }),
+    ...(keep_deleted && { keep_deleted }),
+    ...(left_out && { left_out_count: left_out.length }),
     ...(tfvc_project !== null && { tfvc_project }),
     use_lfs: imported.use_lfs,
     status,
@@ -104,6 +117,14 @@ export const LargeFileSchema = Type.Object(
   { title: 'LargeFile' },
 )
 
+const LeftOut = Type.Object({
+  path: Type.String(),
+  first_revision: Type.Integer(),
+  last_revision: Type.Integer(),
+  count: Type.Integer(),
+  reason: Type.String(),
+})
+
 const Mismatch = Type.Object({ where: Type.String(), path: Type.String(), what: Type.String() })
 
 export const ReportSchema = Type.Object(
@@ -121,6 +142,7 @@ export const ReportSchema = Type.Object(
     mapped_authors: Type.Array(AuthorSchema),
     correction_error: NullableString,
     notes: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' } }),
+    left_out: Type.Array(LeftOut),
     verified: Type.Object({
       branches: Type.Integer(),
       tags: Type.Integer(),
@@ -157,6 +179,11 @@ export function reportJson(reported: Report, repo: Named, wire: Wire): Static<ty
     mapped_authors: reported.mapped_authors.map((author) => authorJson(author, repo, wire)),
     correction_error: correctionFailure(reported),
     notes: report.notes,
+    left_out: (report.left_out ?? []).map(({ revisions: [first_revision, last_revision], ...left }) => ({
+      ...left,
+      first_revision,
+      last_revision,
+    })),
     verified: { branches, tags, revisions, files, all: reported.verify_all },
     mismatches,
     started_at: timestamp(created_at),

@@ -38,7 +38,8 @@ export function listShownFiles(db: Queryable, { id }: { id: number }, { limit, o
 export async function readMark(db: Queryable, repo: { id: number }): Promise<string> {
   const row = await db.first<{ mark: string }>(sql`
     select concat_ws(' ', id, run, status, active, correcting, use_lfs, updated_at, published is null, coalesce(percent, -1),
-      coalesce(push_percent, -1), coalesce(commit_count, -1), authors_count, large_files_count) as mark
+      coalesce(push_percent, -1), coalesce(commit_count, -1), authors_count, large_files_count,
+      jsonb_array_length(coalesce(left_out, '[]'))) as mark
     from imports where repo_id = ${repo.id}`)
   return row?.mark ?? 'none'
 }

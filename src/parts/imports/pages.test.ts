@@ -112,6 +112,10 @@ test('errors are next to their fields, input is kept, and a password is never sh
     vcs_password: ' hush hush ',
     tfvc_project: 'Mill',
     svn_ignore: 'true',
+    svn_trunk: 'main',
+    svn_branches: 'users/*/*, old',
+    svn_tags: '',
+    keep_deleted: 'true',
     verify: 'full',
   }
   await ada.get(page)
@@ -127,6 +131,8 @@ test('errors are next to their fields, input is kept, and a password is never sh
     [{ vcs_username: 'a'.repeat(1025) }, 'vcs_username', /longer than 1024/],
     [{ vcs_password: 'a\nb' }, 'vcs_password', /control characters/],
     [{ vcs: 'cvs' }, '', /Choose one of these\./],
+    [{ svn_trunk: '' }, 'svn_trunk', /Enter the folder that becomes the default branch/],
+    [{ svn_tags: 'a'.repeat(2049) }, 'svn_tags', /longer than 2048/],
   ] as const) {
     const { status, text: shown } = await ada.post(page, { ...filled, ...change })
     assert.equal(status, 422, field)
@@ -142,6 +148,8 @@ test('errors are next to their fields, input is kept, and a password is never sh
   const started = await ada.post(page, filled)
   assert.equal(started.location, `${page}?done=started`)
   const row = await present(forge)
+  const svn_layout = { trunk: 'main', branches: ['users/*/*', 'old'], tags: [] }
+  assert.partialDeepStrictEqual(row, { svn_layout, keep_deleted: true })
   assert.partialDeepStrictEqual(row, { vcs: 'tfvc', vcs_url, tfvc_project: 'Mill', svn_ignore: true, verify_all: true })
   assert.equal(row.status, 'importing')
   assert.deepEqual(openCredentials(forge.belfry.vault, row), { username: 'svn "user"', password: ' hush hush ' })

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { setAutomation } from '#hosting/automation/automation.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { readBounded } from '#http/raw-body.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Kind } from '#importer/source.ts'
@@ -22,9 +24,10 @@ import { missing, Refusal } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
-import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, showOwn, submitFiles, submitOwn } from '#web/page.ts'
 import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
 import { mapAuthor } from './authors.ts'
+import { applyAuthorsCsv, longestCsv, writeAuthorsCsv } from './authors-csv.ts'
 import { checkOpen, importDeps } from './availability.ts'
 import { lockImportOf } from './import-store.ts'
 import { cancelImport, type ImportChanges, startImport, updateImport } from './imports.ts'
@@ -49,6 +52,8 @@ export const pages: PageRoute[] = [
   submitOwn(`${route}/restart`, guarded(restart)),
   submitOwn(`${route}/lfs`, guarded(chooseLfs)),
   submitOwn(`${route}/authors/:author_id`, guarded(correct)),
+  showOwn(`${route}/authors.csv`, guarded(downloadAuthors)),
+  submitFiles(`${route}/authors.csv`, guarded(uploadAuthors)),
   showOwn(`${route}/cancel`, guarded(cancelPage)),
   submitOwn(`${route}/cancel`, guarded(cancel)),
 ]
@@ -165,6 +170,23 @@ async function correct(visit: SignedIn, repo: Repository): Promise<Outcome> {
     again,
     ['name', 'email'],
   )
+}
+
+async function downloadAuthors({ db }: SignedIn, repo: Repository): Promise<Outcome> {
+  const name = `${repo.name}-authors.csv`
+  const headers = { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': `attachment; filename="${name}"` }
+  return { file: Readable.from([await writeAuthorsCsv(db, repo)]), headers }
+}
+
+async function uploadAuthors(visit: SignedIn, repo: Repository): Promise<Outcome> {
+  return attempt(visit, repo, async () => {
+    let csv: string | undefined
+    for await (const { content } of visit.upload?.files() ?? []) csv ??= await readBounded(content, longestCsv)
+    if (csv === undefined) throw invalidField('', 'choose a CSV file')
+    const given = csv
+    await visit.db.transaction((db) => applyAuthorsCsv(db, repo, given))
+    return { to: `${importPath(repo)}?done=mapped#authors` }
+  })
 }
 
 async function cancel(visit: SignedIn, repo: Repository): Promise<Outcome> {

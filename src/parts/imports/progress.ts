@@ -1,5 +1,5 @@
 import { publish } from '#activity/publish.ts'
-import type { Author, Choice, Kind } from '#importer/source.ts'
+import type { Author, Choice, Kind, LeftOut } from '#importer/source.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
 import type { Import, KeptReport } from './import-row.ts'
@@ -90,16 +90,18 @@ export interface ProgressUpdate {
   commit_count?: number
   push_percent?: number
   authors?: Author[]
+  left_out?: LeftOut[]
 }
 
 /** Records the progress of a run; false if the import is gone or was restarted. Numbers never decrease. */
 export function recordProgress(db: Database, import_id: number, run: number, progress: ProgressUpdate): Promise<boolean> {
-  const { percent, commit_count, push_percent, authors = [] } = progress
+  const { percent, commit_count, push_percent, authors = [], left_out } = progress
+  const left = left_out ? json(left_out).replaceAll('\\u0000', '') : null
   return db.transaction(async (transaction) => {
     const updated = await transaction.query(sql`
       update imports set heartbeat_at = ${db.now}, percent = greatest(percent, ${clampPercent(percent)}::integer),
         commit_count = greatest(commit_count, ${commit_count ?? null}::integer),
-        push_percent = greatest(push_percent, ${clampPercent(push_percent)}::integer)
+        push_percent = greatest(push_percent, ${clampPercent(push_percent)}::integer), left_out = coalesce(${left}::jsonb, left_out)
       where id = ${import_id} and run = ${run}`)
     if (updated.rowCount && authors.length) await insertAuthors(transaction, import_id, authors)
     return updated.rowCount === 1

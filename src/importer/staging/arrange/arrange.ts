@@ -3,13 +3,14 @@ import { stageSettings } from '#git/fsync.ts'
 import { runGit } from '#git/run-git.ts'
 import type { Arranged } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
-import { openRefNames } from '#importer/staging/ref-names.ts'
 import { openPackWriter, type PackWriter } from '#importer/staging/rewrite/pack-writer.ts'
 import { readMarks } from './marks.ts'
+import { type PlannedRef, planRefs } from './ref-plan.ts'
 import { readRevisions } from './revisions.ts'
 import { findRootChanges, type RootChange } from './root-changes.ts'
-import { endLine, openRootHistories, type RootHistory } from './root-history.ts'
-import { findRoots, type Root, type Strategy } from './roots.ts'
+import { describeCommit, endLine, openRootHistories, type RootHistory } from './root-history.ts'
+import { findRoots, type Strategy } from './roots.ts'
+import { addRest, findTrees, isAliveFormer, openRestFilter } from './unassigned.ts'
 
 export interface ArrangeOptions {
   repository: string
@@ -21,11 +22,23 @@ export interface ArrangeOptions {
   strategy: Strategy
   /** The name of the branch of the first root. */
   default_branch: string
+  /** Whether deleted branches and tags become tags. */
+  keep_deleted?: boolean
+  /** The folder whose files outside of branches and tags become a branch. */
+  project?: string
   signal: AbortSignal
 }
 
 /** A line of the record. */
-export type Recorded = { root: string; commit: string } & ({ number: number } | { ref: string })
+export type Recorded = { root: string; commit: string } & ({ number: number; unassigned?: true } | RecordedRef)
+
+interface RecordedRef {
+  ref: string
+  /** The revision that it has, if it is not the last one. */
+  at?: number
+  /** The folders that are not in it. */
+  without?: string[]
+}
 
 const originalRefs = 'refs/import/orig'
 /** Trees per git call. */
@@ -42,14 +55,22 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
   )
   const pack = openPackWriter(repository, signal)
   pack.add('tree', Buffer.alloc(0))
-  const { lines, applyChange } = openRootHistories(roots, (commit) => pack.add('commit', commit))
+  const { lines, applyChange } = openRootHistories(roots, (commit) => pack.add('commit', describeCommit(commit)))
   const record = await open(arranging.record, 'w', 0o600)
   try {
     let outside = 0
+    let last = 0
+    const inProject = arranging.project ? `${arranging.project}/` : ''
+    const restNumbers = new Set<number>()
+    const touched = new Set<number>()
     let waiting: RootChange[] = []
     const settle = async () => {
-      const trees = await findTrees(repository, signal, waiting, commitOf)
+      const names = waiting.map(({ revision, root }) => `${commitOf(revision.number)}:${root}`)
+      const trees = await findTrees(repository, signal, names)
       const written = waiting.flatMap((changeOf, place): Recorded[] => {
+        // It removes a file that had the path of the root.
+        const isFile = changeOf.removes && lines.get(changeOf.root)?.states.at(-1)?.commit === undefined
+        if (isFile) restNumbers.add(changeOf.revision.number)
         const commit = applyChange(changeOf, trees[place])
         return commit === undefined ? [] : [{ number: changeOf.revision.number, root: changeOf.root, commit }]
       })
@@ -60,17 +81,51 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
     for await (const revision of readRevisions(arranging.revisions)) {
       const found = findRootChanges(revision, roots)
       outside += found.outside
+      last = revision.number
+      if (found.rest) restNumbers.add(last)
+      if (found.folders.some((folder) => `${folder}/`.startsWith(inProject))) touched.add(last)
       waiting.push(...found.rootChanges)
       if (waiting.length >= batch) await settle()
     }
     await settle()
-    const named = nameLines(lines, (root) => roots.get(root), arranging.default_branch, pack)
+    const planned = planRefs(lines, roots, {
+      default_branch: arranging.default_branch,
+      keep_deleted: arranging.keep_deleted ?? false,
+    })
+    const refs = planned.refs.map((ref) => describeRef(ref, pack))
+    const { project } = arranging
+    if (project !== undefined) {
+      for (const { root, states } of lines.values())
+        if (isAliveFormer(root, roots, lines)) for (const { number } of states) restNumbers.add(number)
+      const filter = openRestFilter(roots, lines)
+      const { revisions } = arranging
+      const commits = await addRest({
+        repository,
+        signal,
+        revisions,
+        commitOf,
+        project,
+        filter,
+        numbers: restNumbers,
+        touched,
+        last,
+        pack,
+      })
+      const { commit } = commits.at(-1) ?? {}
+      if (commit !== undefined) {
+        const lines = commits.map((each) => `${JSON.stringify({ ...each, root: project, unassigned: true })}\n`)
+        await record.write(lines.join(''))
+        outside = 0
+        const ref = `${originalRefs}/heads/${planned.unassigned()}`
+        refs.push({ ref, root: project, commit, target: commit, without: filter.roots })
+      }
+    }
     await pack.end()
-    await setRefs(repository, signal, await former, named.refs)
-    await record.write(named.refs.map(({ ref, root, commit }) => `${JSON.stringify({ ref, root, commit })}\n`).join(''))
-    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': named.deleted }
+    await setRefs(repository, signal, await former, refs)
+    await record.write(refs.map(({ target: _, ...ref }) => `${JSON.stringify(ref)}\n`).join(''))
+    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': planned.deleted }
     return {
-      ...(named.has_default && { default_branch: arranging.default_branch }),
+      ...(planned.has_default && { default_branch: arranging.default_branch }),
       notes: Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0)),
     }
   } finally {
@@ -87,65 +142,19 @@ async function listFolders(repository: string, signal: AbortSignal, tree: string
   return status === 0 ? output.toString().split('\0').slice(0, -1) : []
 }
 
-async function findTrees(
-  repository: string,
-  signal: AbortSignal,
-  rootChanges: RootChange[],
-  commitOf: (number: number) => string,
-) {
-  if (rootChanges.length === 0) return []
-  const names = rootChanges.map(({ revision, root }) => `${commitOf(revision.number)}:${root}\n`)
-  const { output } = await runGit(repository, ['cat-file', '--batch-check=%(objectname) %(objecttype)', '--buffer'], {
-    signal,
-    detached: false,
-    input: names.join(''),
-    limit: stageLimit,
-    whole: true,
-  })
-  return output
-    .toString()
-    .split('\n')
-    .map((line) => /^([0-9a-f]{40}) tree$/.exec(line)?.[1])
-}
-
-interface Named {
-  ref: string
+interface Named extends RecordedRef {
   root: string
   commit: string
   /** The commit, or a tag object of it. */
   target: string
 }
 
-/** The trunk comes first, so that no other branch takes its name. */
-function nameLines(
-  lines: Map<string, RootHistory>,
-  rootOf: (path: string) => Root | undefined,
-  default_branch: string,
-  pack: PackWriter,
-) {
-  const names = { branch: openRefNames(), tag: openRefNames() }
-  const refs: Named[] = []
-  let deleted = 0
-  let has_default = false
-  const all = [...lines.values()]
-  const isFirst = ({ root }: RootHistory) => rootOf(root)?.kind === 'trunk'
-  for (const line of [...all.filter(isFirst), ...all.filter((one) => !isFirst(one))]) {
-    const root = rootOf(line.root)
-    const commit = line.states.at(-1)?.commit
-    if (!root || root.kind === 'former' || line.states.length === 0) continue
-    if (commit === undefined) {
-      deleted++
-    } else if (root.kind === 'tag') {
-      const name = names.tag.take(root.name)
-      const target = pack.add('tag', describeTag(line, commit, name))
-      refs.push({ ref: `${originalRefs}/tags/${name}`, root: line.root, commit, target })
-    } else {
-      has_default ||= root.kind === 'trunk'
-      const name = names.branch.take(root.kind === 'trunk' ? default_branch : root.name)
-      refs.push({ ref: `${originalRefs}/heads/${name}`, root: line.root, commit, target: commit })
-    }
-  }
-  return { refs, deleted, has_default }
+function describeRef({ kind, name, line, commit, at }: PlannedRef, pack: PackWriter): Named {
+  const { root } = line
+  const ref = `${originalRefs}/${kind === 'tag' ? 'tags' : 'heads'}/${name}`
+  // The message of a tag is that of the last revision that made it, so a deleted one has none.
+  if (at !== undefined) return { ref, root, commit, target: commit, at }
+  return { ref, root, commit, target: kind === 'tag' ? pack.add('tag', describeTag(line, commit, name)) : commit }
 }
 
 function describeTag({ firstRevision }: RootHistory, commit: string, name: string) {

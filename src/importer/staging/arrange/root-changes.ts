@@ -13,20 +13,41 @@ export interface RootChange {
   /** A folder above was copied; the root may not have been in it. */
   along: boolean
   ends: boolean
+  /** What was at the path is removed, also if the root begins again. */
+  removes: boolean
   mergeinfo: string | undefined
   merges: { path: string; number: number }[]
 }
 
-/** The roots that a revision changes, and the number of files outside of all roots. */
-export function findRootChanges(revision: Revision, roots: PathTree<Root>): { rootChanges: RootChange[]; outside: number } {
+export interface FoundChanges {
+  rootChanges: RootChange[]
+  /** The number of files outside of all roots. */
+  outside: number
+  /** The folders of these files. */
+  folders: string[]
+  /** Whether the revision may change anything outside of all roots. */
+  rest: boolean
+}
+
+export function findRootChanges(revision: Revision, roots: PathTree<Root>): FoundChanges {
   const changed = new Map<string, RootChange>()
   let outside = 0
+  const folders: string[] = []
+  let rest = false
 
   function changeOf(root: string): RootChange {
     const known = changed.get(root)
     if (known) return known
-    const rest = { begins: false, from: undefined, along: false, ends: false, mergeinfo: undefined, merges: [] }
-    const fresh: RootChange = { revision, root, ...rest }
+    const nothing = {
+      begins: false,
+      from: undefined,
+      along: false,
+      ends: false,
+      removes: false,
+      mergeinfo: undefined,
+      merges: [],
+    }
+    const fresh: RootChange = { revision, root, ...nothing }
     changed.set(root, fresh)
     return fresh
   }
@@ -37,9 +58,11 @@ export function findRootChanges(revision: Revision, roots: PathTree<Root>): { ro
     here?.merges.push(...(merges ?? []))
     if (here && root === path) {
       if (mergeinfo !== undefined) here.mergeinfo = mergeinfo
+      here.removes ||= action === 'delete' || action === 'replace'
       if (action === 'delete') Object.assign(here, { ends: true, begins: false, from: undefined })
       else if (action !== 'change') Object.assign(here, { begins: true, ends: false, along: false, from })
     } else if (!here && (action === 'delete' || action === 'replace' || from)) {
+      rest = true
       for (const inner of roots.below(path)) {
         const source = from && { number: from.number, path: (from.path + inner.slice(path.length)).replace(/^\//, '') }
         const state = source ? { begins: true, along: true, ends: false, from: source } : { ends: true, begins: false }
@@ -49,8 +72,11 @@ export function findRootChanges(revision: Revision, roots: PathTree<Root>): { ro
   }
   for (const [folder, count] of Object.entries(revision.files)) {
     const root = roots.nearest(folder)
-    if (root === undefined) outside += count
-    else changeOf(root)
+    if (root !== undefined) changeOf(root)
+    else {
+      outside += count
+      folders.push(folder)
+    }
   }
-  return { rootChanges: [...changed.values()], outside }
+  return { rootChanges: [...changed.values()], outside, folders, rest: rest || outside > 0 }
 }

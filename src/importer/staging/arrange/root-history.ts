@@ -19,11 +19,21 @@ interface State {
   number: number
   commit: string | undefined
   tree: string | undefined
+  /** The root was made in this revision, whether or not it existed before. */
+  begins?: boolean
+}
+
+export interface NewCommit {
+  root: string
+  revision: Revision
+  tree: string
+  parents: string[]
 }
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) => string) {
+/** `add` returns the id of a commit. */
+export function openRootHistories(roots: PathTree<Root>, add: (commit: NewCommit) => string) {
   const lines = new Map<string, RootHistory>()
 
   /** Returns the new commit, if there is one. */
@@ -42,7 +52,7 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
       line.merged = former?.commit && from ? inherit(line, from) : new Map()
       // An unchanged copy needs no new commit.
       if (former?.commit && former.tree === tree) {
-        line.states.push({ number, commit: former.commit, tree })
+        line.states.push({ number, commit: former.commit, tree, begins })
         return
       }
     }
@@ -54,8 +64,8 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
     }
     const parents = new Set(former?.commit ? [former.commit] : [])
     if (!begins) for (const commit of [...mergedBy(line, mergeinfo), ...mergedUpTo(line, merges)]) parents.add(commit)
-    const commit = add(describeCommit(revision, tree, [...parents]))
-    line.states.push({ number, commit, tree })
+    const commit = add({ root, revision, tree, parents: [...parents] })
+    line.states.push({ number, commit, tree, begins })
     line.commits.push(number)
     return commit
   }
@@ -117,6 +127,15 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
   return { lines, applyChange }
 }
 
+/** The last commits of a root before it was deleted or made again, and the revisions in which that happened. */
+export function endsOf({ states }: RootHistory) {
+  return states.flatMap((state, place) => {
+    const { commit } = states[place - 1] ?? {}
+    if (commit === undefined || (state.commit !== undefined && !state.begins)) return []
+    return [{ commit, number: state.number, reason: state.commit === undefined ? ('deleted' as const) : ('replaced' as const) }]
+  })
+}
+
 function stateAt({ states }: RootHistory, number: number): State | undefined {
   return states[firstAfter(states, number, (state) => state.number) - 1]
 }
@@ -133,7 +152,8 @@ function firstAfter<T>(all: T[], number: number, numberOf: (one: T) => number) {
   return low
 }
 
-function describeCommit({ name, email, time, message }: Revision, tree: string, parents: string[]): Buffer {
+export function describeCommit({ revision, tree, parents }: Omit<NewCommit, 'root'>): Buffer {
+  const { name, email, time, message } = revision
   const who = `${name} <${email}> ${time} +0000`
   const head = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${who}`, `committer ${who}`, '']
   return Buffer.from(`${head.join('\n')}\n${endLine(message)}`)

@@ -1,4 +1,5 @@
 import { createPathTree, type PathTree } from '#importer/staging/path-tree.ts'
+import { isPattern, type PathPattern, parsePatterns } from './path-pattern.ts'
 import type { Change, Revision } from './revisions.ts'
 
 /** A folder whose history becomes a branch or tag. */
@@ -12,7 +13,7 @@ export interface Root {
 export type Strategy =
   /** A list of folders; the first is the default branch. */
   | { list: { path: string; name: string }[] }
-  /** The trunk, and the folders whose subfolders are branches or tags. */
+  /** The trunk, and the folders whose subfolders are branches or tags, or patterns of branches or tags; see `path-pattern.ts`. */
   | { layout: { trunk: string; branches: string[]; tags: string[] } }
 
 /** The names of the subfolders of a folder in a revision. */
@@ -45,7 +46,8 @@ export async function findRoots(
 type Layout = Extract<Strategy, { layout: unknown }>['layout']
 
 function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolders: ListFolders) {
-  const bases = [...branches, ...tags]
+  const bases = [...branches, ...tags].filter((folder) => !isPattern(folder))
+  const patterns = parsePatterns([...branches, ...tags])
   const isBase = new Set(bases)
   /** Candidates: a folder is a branch if it has files, or has no branches in it. */
   const made = new Map<string, { files: boolean; folders: string[] }>()
@@ -55,10 +57,12 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
   async function read({ number, changes, files }: Revision) {
     for (const change of changes) {
       if (change.action === 'delete') continue
+      addMatches(change.path)
       if (change.from) await readCopy(number, change, change.from)
       else if (change.action !== 'change') readFolder(change)
     }
     for (const folder of Object.keys(files)) {
+      addMatches(folder)
       const candidate = made.get(folder)
       if (candidate) candidate.files = true
     }
@@ -73,6 +77,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
       if (base !== path && !base.startsWith(`${path}/`)) continue
       for (const name of await listFolders(number, base)) addRoot(`${base}/${name}`)
     }
+    for (const pattern of patterns) await addCopied(number, pattern, path)
     if (!bases.some((base) => path.startsWith(`${base}/`)) || found.nearest(path) !== undefined) return
     if (found.get(from.path)) return addRoot(path)
     if (!isPlace(path)) return
@@ -85,6 +90,23 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
 
   function readFolder({ path }: Change) {
     if (isPlace(path) && found.nearest(path) === undefined) addFolder(path)
+  }
+
+  function addMatches(path: string) {
+    for (const pattern of patterns) {
+      const root = pattern.match(path)
+      if (root !== undefined) addRoot(root)
+    }
+  }
+
+  /** The branches in a copied folder. */
+  async function addCopied(number: number, pattern: PathPattern, path: string) {
+    if (!pattern.isAbove(path)) return
+    for (const name of await listFolders(number, path)) {
+      const folder = joined(path, name)
+      addMatches(folder)
+      await addCopied(number, pattern, folder)
+    }
   }
 
   /** Whether a branch can be at this path: directly below `branches`, or in a folder of branches. */
@@ -103,8 +125,11 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
     made.get(parentOf(path) ?? '')?.folders.push(path)
   }
 
+  /** Roots are not nested: a branch takes the place of those that were in the folder before. */
   function addRoot(path: string) {
-    if (found.nearest(path) === undefined) found.set(path, true)
+    if (found.nearest(path) !== undefined) return
+    if (path !== '') found.drop(path)
+    found.set(path, true)
   }
 
   /** A folder that is not a copy is a branch, unless it has branches and no files of its own. */
@@ -145,13 +170,22 @@ function findFormer(trunk: string, found: PathTree<true>, copies: Map<string, Se
 function describeRoots({ trunk, branches, tags }: Layout, found: PathTree<true>, former: string[]): PathTree<Root> {
   const roots = createPathTree<Root>()
   const past = new Set(former)
+  const patterns = { branch: parsePatterns(branches), tag: parsePatterns(tags) }
   for (const path of [...(found.get('') ? [''] : []), ...found.below('')]) {
-    const tag = tags.find((base) => path.startsWith(`${base}/`))
-    const base = tag ?? branches.find((folder) => path.startsWith(`${folder}/`))
-    const kind = path === trunk ? 'trunk' : past.has(path) || base === undefined ? 'former' : tag === undefined ? 'branch' : 'tag'
-    roots.set(path, { kind, name: path.slice(base === undefined ? 0 : base.length + 1) })
+    const tag = nameIn(path, tags, patterns.tag)
+    const name = tag ?? nameIn(path, branches, patterns.branch)
+    const kind = path === trunk ? 'trunk' : past.has(path) || name === undefined ? 'former' : tag === undefined ? 'branch' : 'tag'
+    roots.set(path, { kind, name: name ?? path })
   }
   return roots
+}
+
+/** The name of a branch or tag; undefined if the path is none of these. */
+function nameIn(path: string, folders: string[], patterns: PathPattern[]): string | undefined {
+  const pattern = patterns.find(({ match }) => match(path) === path)
+  if (pattern) return pattern.nameOf(path)
+  const base = folders.find((folder) => path.startsWith(`${folder}/`))
+  return base === undefined ? undefined : path.slice(base.length + 1)
 }
 
 /** Undefined for the root. */

@@ -4,6 +4,7 @@ import { moveManyRefs } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/steps.ts'
+import { editHistory, type HistoryEdits } from './edit-history.ts'
 import { type LargeFileHandling, rewriteHistory } from './rewrite-history.ts'
 
 /** The refs of the source. They stay, so that the user can choose again. */
@@ -11,18 +12,23 @@ export const originalRefs = 'refs/import/orig'
 /** The original refs without large files. A published repository keeps these for author corrections. */
 export const leanOriginals = 'refs/import/lean'
 
+/** The original refs after edits. */
+const editedRefs = 'refs/import/edited'
+
 export interface PrepareOptions {
   signal: AbortSignal
   authors: Correction[]
   large_files?: LargeFileHandling | undefined
+  edits?: HistoryEdits | undefined
 }
 
 /** Sets the branches and tags to publish, and the lean original refs. */
 export async function prepareRefs(
   repository: string,
-  { signal, authors, large_files }: PrepareOptions,
-): Promise<{ objects: StoredObject[] }> {
-  const treated = await rewriteHistory(repository, { from: originalRefs, signal, ...(large_files && { large_files }) })
+  { signal, authors, large_files, edits }: PrepareOptions,
+): Promise<{ objects: StoredObject[]; dropped: string[] }> {
+  const { from, dropped } = edits ? await edit(repository, edits, signal) : { from: originalRefs, dropped: [] }
+  const treated = await rewriteHistory(repository, { from, signal, ...(large_files && { large_files }) })
   const lean = Object.entries(treated.refs).map(([ref, id]): [string, string] => [ref.replace('refs', leanOriginals), id])
   const correct = async () => {
     await setRefs(repository, [`${leanOriginals}/`], new Map(lean), signal)
@@ -31,7 +37,14 @@ export async function prepareRefs(
   const { refs } = authors.length > 0 ? await correct() : treated
   const all = new Map([...lean, ...Object.entries(refs)])
   await setRefs(repository, [`${leanOriginals}/`, 'refs/heads/', 'refs/tags/'], all, signal)
-  return { objects: treated.objects }
+  return { objects: treated.objects, dropped }
+}
+
+async function edit(repository: string, edits: HistoryEdits, signal: AbortSignal) {
+  const { refs, dropped } = await editHistory(repository, { from: originalRefs, signal, edits })
+  const edited = Object.entries(refs).map(([ref, id]): [string, string] => [ref.replace('refs', editedRefs), id])
+  await setRefs(repository, [`${editedRefs}/`], new Map(edited), signal)
+  return { from: editedRefs, dropped }
 }
 
 /** Sets exactly these refs below the prefixes. */

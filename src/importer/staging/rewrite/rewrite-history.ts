@@ -163,7 +163,7 @@ function rewriteCommit(data: Buffer, changes: Changes): Buffer | undefined {
 }
 
 /** The signature of a tag is at the end of its message. */
-function rewriteTag(data: Buffer, changes: Changes): Buffer | undefined {
+export function rewriteTag(data: Buffer, changes: Changes): Buffer | undefined {
   return rewrite(data, changes, withoutSignature)
 }
 
@@ -203,7 +203,7 @@ function endOfHeader(data: Buffer) {
 }
 
 /** Signatures do not match a rewritten commit. */
-const signed = /^(gpgsig|gpgsig-sha256|mergetag) /
+export const signed = /^(gpgsig|gpgsig-sha256|mergetag) /
 
 /** Corrected names are in UTF-8, so a commit in another encoding is re-encoded. */
 function recoding(lines: string[]): ((bytes: Buffer) => Buffer) | undefined {

@@ -15,4 +15,6 @@ export interface RunnerDeps {
   /** The addresses that may be connected to, in the syntax of the setting. */
   addresses: string
   certificates: string | null
+  /** How long the folder of a complete import stays. */
+  keep_days: number
 }

@@ -23,14 +23,20 @@ export async function removeFolder(root: string, name: number | string) {
   if (moved) await rm(gone, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Removes the folders of imports that are deleted, complete, or failed for a day. Those that `isRunning` names stay. */
-export async function sweepFolders(db: Queryable, root: string, isRunning: (import_id: number) => boolean) {
+/**
+ * Removes the folders of imports that are deleted, failed for a day, or complete for some days. After the first push, importing again is
+ * refused, so the folder is removed too. Those that `isRunning` names stay.
+ */
+export async function sweepFolders(db: Queryable, root: string, keep_days: number, isRunning: (import_id: number) => boolean) {
   // The folders are read before the imports, because a folder is created after its import.
   const names = (await readdir(root).catch(() => [])).filter((name) => !isRunning(Number(name)))
   if (!names.length) return
   const wanted = await db.rows<{ id: number }>(sql`
-    select id from imports where id::text = any(${names}) and (active or (status <> 'complete' and not (
-      status in ('error', 'auth_failed') and updated_at < ${db.now}::timestamptz - interval '1 day')))`)
+    select id from imports where id::text = any(${names}) and (active or case status
+      when 'complete' then published is not null and finished_at > ${db.now}::timestamptz - ${keep_days} * interval '1 day'
+      when 'error' then updated_at >= ${db.now}::timestamptz - interval '1 day'
+      when 'auth_failed' then updated_at >= ${db.now}::timestamptz - interval '1 day'
+      else true end)`)
   const kept = new Set(wanted.map(({ id }) => `${id}`))
   // Another node may be removing it at the same time; the next poll removes what is left.
   for (const name of names) if (!kept.has(name)) await removeFolder(root, name).catch(() => {})

@@ -33,7 +33,9 @@ export function runImport(deps: RunnerDeps, import_id: number, stopping: AbortSi
   async function runSteps() {
     while (!stopping.aborted) {
       const imported = await deps.db.first<Import>(sql`select * from imports where id = ${import_id}`)
-      if (!imported || (imported.status === 'complete' && !imported.active)) return removeFolder(root, import_id)
+      if (!imported) return removeFolder(root, import_id)
+      if (imported.status === 'complete' && !imported.active)
+        return deps.keep_days > 0 && imported.published ? undefined : removeFolder(root, import_id)
       if (!imported.active || !hasRoom(imported)) return
       // A restarted import reuses nothing of a run that was under way.
       if (run !== undefined && run !== imported.run && isEarly(imported)) await removeFolder(root, import_id)
@@ -144,16 +146,17 @@ async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, fo
   if (status === 'complete') return { ...common, step: 'correct', target, authors: await corrections() }
   // A kind that the user named is checked too.
   if (!vcs || status === 'detecting' || (status === 'importing' && !found)) return { ...common, step: 'detect', vcs }
-  if (status === 'importing') return { ...common, step: 'import', vcs }
+  // A restarted import goes on where an earlier run ended.
+  if (status === 'importing') return { ...common, step: 'import', vcs, extend: run > 1 }
   if (status === 'mapping') return { ...common, step: 'map', vcs, use_lfs, verify_all, authors: await corrections() }
-  return { ...common, step: 'push', vcs, target }
+  return { ...common, step: 'push', vcs, target, keep_stage: deps.keep_days > 0 }
 }
 
 async function commonOrder({ db, vault, data, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
-  const { repo_id, vcs_url, svn_root, svn_ignore, tfvc_project } = imported
+  const { repo_id, vcs_url, svn_root, svn_ignore, svn_layout: layout, keep_deleted, tfvc_project } = imported
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
   if (!repo) throw new ImportFailure('The repository was deleted.')
-  const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, tfvc_project }
+  const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, layout, keep_deleted, tfvc_project }
   return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsRoot(data) }
 }
 
@@ -169,6 +172,8 @@ function readCredentials(vault: Vault, imported: Import) {
 /** Records the result of a step; undefined if the import is gone or was restarted. */
 async function applyResult(deps: RunnerDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
   const { id, run, repo_id } = imported
+  if (result.step === 'authors' || result.step === 'arrange' || result.step === 'preview')
+    throw new Error('the server does not order this step')
   if (result.step === 'push') return completeImport(deps, { id, run }, result)
   if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
   const [event, outcome] = eventFor(order, result)
@@ -181,14 +186,17 @@ async function applyResult(deps: RunnerDeps, imported: Import, order: Order, res
   })
 }
 
-function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'correct' }>): [RunEvent, Outcome] {
+function eventFor(
+  { origin }: Order,
+  result: Exclude<Result, { step: 'push' | 'correct' | 'authors' | 'arrange' | 'preview' }>,
+): [RunEvent, Outcome] {
   if (result.step === 'import') {
     return ['imported', { commit_count: result.commit_count }]
   }
   if (result.step === 'map') {
     if ('waits_for_lfs' in result) return ['waits', { large_files: result.large_files }]
-    const { default_branch, notes, verification, large_files } = result
-    return ['mapped', { report: { default_branch, notes, verification }, large_files }]
+    const { default_branch, notes, left_out, verification, large_files } = result
+    return ['mapped', { report: { default_branch, notes, left_out, verification }, large_files }]
   }
   if ('nothing' in result) return ['found_nothing', {}]
   if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]

@@ -71,8 +71,8 @@ export class Runner {
       if (this.#stopped) return
       await this.#notifyRunning()
       await this.#claimWaiting()
-      const { db, data } = this.#deps
-      await sweepFolders(db, importsRoot(data), (import_id) => this.#running.has(import_id))
+      const { db, data, keep_days } = this.#deps
+      await sweepFolders(db, importsRoot(data), keep_days, (import_id) => this.#running.has(import_id))
     } while (this.#pollAgain)
   }
 

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order, WorkerMessage } from '#importer/steps.ts'
 import { membersOf, signalGroup } from './process-group.ts'
 
-const program = join(import.meta.dirname, '../../..', 'importer', 'worker', 'main.ts')
-/** The compile cache of the server, see bin/belfry. */
-const cache = join(import.meta.dirname, '../../../..', 'node_modules', '.cache', 'belfry')
+/** TypeScript in a checkout, JavaScript in the package. */
+const program = join(import.meta.dirname, '../../..', 'importer', 'worker', `main${extname(import.meta.filename)}`)
 /** In milliseconds, between SIGTERM and SIGKILL. */
 const killDelay = 1000
 /** In characters. */
@@ -89,8 +88,8 @@ export type WorkerProcess = ReturnType<typeof startWorker>
 
 /** Without the settings of the server, because some are secret. */
 function environment(folder: string) {
-  const { PATH = '/usr/bin:/bin', NODE_V8_COVERAGE } = process.env
-  return { PATH, LC_ALL: 'C.UTF-8', TMPDIR: folder, NODE_COMPILE_CACHE: cache, ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) }
+  const { PATH = '/usr/bin:/bin', NODE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env
+  return { PATH, LC_ALL: 'C.UTF-8', TMPDIR: folder, NODE_COMPILE_CACHE, ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) }
 }
 
 /** Lines of other programs are not messages. */

@@ -3,7 +3,7 @@ import { correctionFailure, type Import } from '#parts/imports/import-row.ts'
 import type { ShownAuthor } from '#parts/imports/page-queries.ts'
 import { amount } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
-import type { SignedIn } from '#web/page.ts'
+import { form, type SignedIn } from '#web/page.ts'
 import type { FieldErrors } from './form.ts'
 import { importPath, type ListPosition, maxQueryLength, pager, positionUrl } from './import-page.ts'
 
@@ -36,7 +36,16 @@ export function authorTable(listing: Listing): Html | undefined {
   const open = !repo.archived && mayCorrect(imported)
   const items = rows.map((author) => (open ? correctable(listing, author) : plain(author)))
   return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${position.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
-${(position.q || all > perPage) && search(repo, position)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>No author matches.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', position.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...position, page }, 'authors'))}</div></section>`
+${csvForm(listing, open)}${(position.q || all > perPage) && search(repo, position)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>No author matches.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', position.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...position, page }, 'authors'))}</div></section>`
+}
+
+/** All authors at once, for those who correct them in a spreadsheet or have a list already. */
+function csvForm({ visit, repo }: Listing, open: boolean): Html {
+  const path = `${importPath(repo)}/authors.csv`
+  const download = html`<a href="${path}" download data-turbo="false">Download all as CSV</a>`
+  if (!open) return html`<p>${download}</p>`
+  const upload = html`${download} <label for="authors-file">or upload a corrected file</label> <input id="authors-file" name="authors" type="file" accept=".csv,text/csv" required> <button>Upload</button>`
+  return form(visit, path, upload, { class: 'find', files: true })
 }
 
 /** Commits that others have built on must not change. */

@@ -1,4 +1,4 @@
-import { type Kind, kinds } from '#importer/source.ts'
+import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import type { NewImport } from '#parts/imports/imports.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
@@ -20,6 +20,11 @@ export interface FormValues {
   vcs_username: string
   tfvc_project: string
   svn_ignore: boolean
+  /** The folders of a layout; empty if it is detected. Several are separated by commas. */
+  svn_trunk: string
+  svn_branches: string
+  svn_tags: string
+  keep_deleted: boolean
   verify_all: boolean
   /** Whether a password was typed and dropped. */
   password_cleared?: boolean
@@ -31,12 +36,26 @@ export const blank: FormValues = {
   vcs_username: '',
   tfvc_project: '',
   svn_ignore: false,
+  svn_trunk: '',
+  svn_branches: '',
+  svn_tags: '',
+  keep_deleted: false,
   verify_all: false,
 }
 
 /** The values of a former import, to start it with others. */
-export function formValuesOf({ vcs_url, vcs, tfvc_project, svn_ignore, verify_all }: Import): FormValues {
-  return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, verify_all }
+export function formValuesOf(imported: Import): FormValues {
+  const { vcs_url, vcs, tfvc_project, svn_ignore, svn_layout, keep_deleted, verify_all } = imported
+  const layout = svn_layout && {
+    svn_trunk: svn_layout.trunk,
+    svn_branches: svn_layout.branches.join(', '),
+    svn_tags: svn_layout.tags.join(', '),
+  }
+  return {
+    ...blank,
+    ...{ vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, keep_deleted, verify_all },
+    ...layout,
+  }
 }
 
 export function readFormValues(given: URLSearchParams): FormValues {
@@ -46,6 +65,10 @@ export function readFormValues(given: URLSearchParams): FormValues {
     vcs_username: typed(given, 'vcs_username'),
     tfvc_project: typed(given, 'tfvc_project'),
     svn_ignore: given.get('svn_ignore') === 'true',
+    svn_trunk: typed(given, 'svn_trunk'),
+    svn_branches: typed(given, 'svn_branches'),
+    svn_tags: typed(given, 'svn_tags'),
+    keep_deleted: given.get('keep_deleted') === 'true',
     verify_all: given.get('verify') === 'full',
     password_cleared: Boolean(given.get('vcs_password')),
   }
@@ -53,17 +76,29 @@ export function readFormValues(given: URLSearchParams): FormValues {
 
 /** An empty field counts as not given. */
 export function readNewImport(given: URLSearchParams): NewImport {
-  const { vcs_url, vcs, tfvc_project, svn_ignore, verify_all } = readFormValues(given)
+  const values = readFormValues(given)
+  const { vcs_url, vcs, tfvc_project, svn_ignore, keep_deleted, verify_all } = values
   if (vcs && !isKind(vcs)) throw invalidField('vcs', 'choose one of these')
   checkLengths({ vcs_url, tfvc_project })
   return {
     vcs_url,
     svn_ignore,
+    svn_layout: layoutIn(values),
+    keep_deleted,
     verify_all,
     ...credentialsIn(given),
     ...(isKind(vcs) && { vcs }),
     ...(tfvc_project && { tfvc_project }),
   }
+}
+
+/** Null if all fields are empty. */
+function layoutIn({ svn_trunk: trunk, svn_branches, svn_tags }: FormValues): LayoutPatterns | null {
+  checkLengths({ svn_trunk: trunk, svn_branches, svn_tags })
+  const foldersIn = (text: string) => text.split(',').flatMap((folder) => folder.trim() || [])
+  if (!trunk && !svn_branches && !svn_tags) return null
+  if (!trunk) throw invalidField('svn_trunk', 'enter the folder that becomes the default branch')
+  return { trunk, branches: foldersIn(svn_branches), tags: foldersIn(svn_tags) }
 }
 
 const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name)
@@ -79,7 +114,15 @@ export function credentialsIn(given: URLSearchParams) {
 export const invalidField = (field: string, message: string) => invalid({ resource: 'Import', code: 'custom', field, message })
 
 /** The limits of the API. */
-const longest = { vcs_url: 2048, tfvc_project: 255, vcs_username: 1024, vcs_password: 1024 }
+const longest = {
+  vcs_url: 2048,
+  tfvc_project: 255,
+  vcs_username: 1024,
+  vcs_password: 1024,
+  svn_trunk: 1024,
+  svn_branches: 2048,
+  svn_tags: 2048,
+}
 
 function checkLengths(texts: Partial<Record<keyof typeof longest, string>>) {
   for (const [name, text] of Object.entries(texts)) {
@@ -143,6 +186,14 @@ ${select('Kind', 'vcs', options, values.vcs)}${errors.vcs && html`<p class="fiel
 <fieldset><legend>Ignored files</legend>${choice(
     { name: 'svn_ignore', value: 'true', chosen: values.svn_ignore },
     html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. A .gitignore of the source is kept.</span></span>`,
+  )}</fieldset>
+<fieldset class="layout"><legend>Folders of Subversion</legend><p class="hint muted">Leave these empty to have trunk, branches and tags detected. A folder may have *, as in users/*/*; several are separated by commas.</p>
+${field({ label: 'Trunk', name: 'svn_trunk', value: values.svn_trunk, longest: longest.svn_trunk, error: errors.svn_trunk })}
+${field({ label: 'Branches', name: 'svn_branches', value: values.svn_branches, longest: longest.svn_branches, error: errors.svn_branches })}
+${field({ label: 'Tags', name: 'svn_tags', value: values.svn_tags, longest: longest.svn_tags, error: errors.svn_tags })}</fieldset>
+<fieldset><legend>Deleted branches</legend>${choice(
+    { name: 'keep_deleted', value: 'true', chosen: values.keep_deleted },
+    html`<span>Keep deleted branches and tags <span class="hint muted">Of Subversion as tags, and closed branches of Mercurial as branches. By default only what was merged is kept.</span></span>`,
   )}</fieldset>
 <fieldset><legend>Comparison</legend>${choice(
     { name: 'verify', value: 'full', chosen: values.verify_all },

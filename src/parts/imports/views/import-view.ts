@@ -15,7 +15,7 @@ import { authorTable, type InvalidAuthor, mayCorrect, perPage } from './authors.
 import { alertOf, blank } from './form.ts'
 import { importPage, importPath, type ListPosition, pager, positionUrl, readPosition, resumeForm } from './import-page.ts'
 import { factList, isRunning, progressBar, stepList } from './progress.ts'
-import { reportOf } from './report.ts'
+import { leftOutTable, reportOf } from './report.ts'
 import { requiredAction, type Submitted, startForm } from './required-action.ts'
 
 /** The state of a rejected form. */
@@ -33,6 +33,7 @@ const done = {
   meanwhile: 'The import had already continued. This is its current state.',
   chosen: 'Your choice for large files is saved.',
   corrected: 'The author is corrected.',
+  mapped: 'The authors of the file are corrected.',
   cancelled: 'The import is deleted.',
 }
 
@@ -90,8 +91,14 @@ async function describe(visit: SignedIn, repo: Repository, imported: Import, { s
   const { invalidAuthor } = state
   return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
 ${!needed && alertOf(submitted?.errors ?? {})}${invalidAuthor?.errors[''] && alertOf(invalidAuthor.errors)}${repo.archived && html`<p class="error">This repository is archived and read-only.</p>`}
-${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
+${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}${!report && leftOut(imported)}
 ${largeFiles({ visit, repo, imported, files, position })}${authorTable({ visit, repo, imported, ...authors, position, invalidAuthor })}${finalActions(visit, repo, imported)}`
+}
+
+/** Shown while there is time to cancel. */
+function leftOut({ left_out }: Import): Html {
+  if (!left_out?.length) return html`<div id="left-out"></div>`
+  return html`<section id="left-out" aria-labelledby="left-out-title"><h2 id="left-out-title">Left out</h2>${leftOutTable(left_out)}<p class="muted">To keep them, cancel the import and start it with another layout, or keep deleted branches.</p></section>`
 }
 
 /** The last page if the requested one does not exist, for example because fewer authors match. */
@@ -115,7 +122,7 @@ function finalActions(visit: SignedIn, repo: Repository, imported: Import): Html
   if (status === 'complete') {
     const again = resumeForm({ visit, repo, imported }, 'restart', html`<button id="restart">Import again</button>`)
     return html`<section class="danger-zone" aria-labelledby="ending-title"><h2 id="ending-title">Afterwards</h2>
-${mayCorrect(imported) && !repo.archived && html`<p>Until the first push, you can import again; that replaces the imported commits.</p><div class="buttons">${again}</div>`}
+${mayCorrect(imported) && !repo.archived && html`<p>Until the first push, you can import again: that brings what is new in the source.</p><div class="buttons">${again}</div>`}
 <p>When the authors are correct, you can forget the import. The repository stays; the report and the list of authors are deleted.</p><p><a class="button danger" id="cancel" href="${path}/cancel">Forget this import</a></p></section>`
   }
   if (isUnderWay(status))

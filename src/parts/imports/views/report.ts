@@ -1,3 +1,4 @@
+import type { LeftOut } from '#importer/source.ts'
 import type { Report } from '#parts/imports/import-row.ts'
 import { amount, exactTime, formatDuration, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
@@ -43,6 +44,7 @@ const singular: Record<string, string> = {
   'external definitions': 'external definition',
   'files that are folders too': 'file that is a folder too',
   'files with names that git refuses': 'file with a name that git refuses',
+  'further heads of branches': 'further head of a branch',
   'ignore lists left out for a .gitignore of the source': 'ignore list left out for a .gitignore of the source',
   'ignore lists outside of branches and tags': 'ignore list outside of branches and tags',
   'ignore lists turned into .gitignore': 'ignore list turned into .gitignore',
@@ -56,7 +58,28 @@ const singular: Record<string, string> = {
 function notes({ report }: Report): Html {
   const items = Object.entries(report.notes).filter(([, number]) => number > 0)
   const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${number === 1 ? (singular[name] ?? name) : name}</li>`)}</ul>`
-  return html`<h3>Left out or changed</h3>${items.length ? list : html`<p class="muted">Nothing.</p>`}`
+  const left = report.left_out ?? []
+  const isNothing = items.length === 0 && left.length === 0
+  return html`<h3>Left out or changed</h3>${isNothing && html`<p class="muted">Nothing.</p>`}${items.length > 0 && list}${left.length > 0 && leftOutTable(left)}`
+}
+
+/** The changes that are in no branch and no tag. */
+export function leftOutTable(left: LeftOut[]): Html {
+  const rows = left.map(
+    ({ path, revisions: [first, last], count, reason }) =>
+      html`<tr><td class="address">${path || '/'}</td><td>${first === last ? `${first}` : `${first} to ${last}`}</td><td>${amount(count)}</td><td>${reasons[reason] ?? reason}</td></tr>`,
+  )
+  return html`<p>These changes of the source are in no branch and no tag.</p><div class="wide" tabindex="0" role="region" aria-label="Changes left out"><table><thead><tr><th scope="col">Path</th><th scope="col">Revisions</th><th scope="col">Changes</th><th scope="col">Reason</th></tr></thead><tbody>${rows}</tbody></table></div>`
+}
+
+const reasons: Record<LeftOut['reason'], string> = {
+  'outside of branches and tags': 'Outside of branches and tags',
+  deleted: 'Deleted later',
+  replaced: 'Deleted and made again later',
+  empty: 'A branch or tag without files',
+  'changed after it was copied': 'Changed after a branch was copied from it',
+  'a name that git refuses': 'Git refuses the name',
+  closed: 'A closed branch that was not merged',
 }
 
 function mapped({ mapped_authors }: Report): Html | undefined {

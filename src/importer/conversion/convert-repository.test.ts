@@ -7,7 +7,7 @@ import { git } from '#git/git.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { originOf } from '#test/imports/workspace.ts'
-import { convertRepository } from './convert.ts'
+import { convertRepository } from './convert-repository.ts'
 
 test('a Subversion repository is converted into a bare git repository without a server', async () => {
   await using source = await openSvnFolder()
