@@ -76,6 +76,7 @@ const moved = [...issue, 'before', 'after'] as const
 const comment = [...issue, 'comment_id'] as const
 const review = [...issue, 'review_id'] as const
 const lineComment = [...issue, 'review_comment_id'] as const
+const thread = [...issue, 'review_thread_id'] as const
 const commitComment = ['commit_comment_id', 'commit_id', 'title', 'commit_author_id', 'body'] as const
 const release = ['release_id'] as const
 const checkRun = ['check_run_id', 'check_suite_id'] as const
@@ -170,6 +171,8 @@ export const acts = {
   'review_comment.submitted': { facts: lineComment, webhook: 'pull_request_review_comment created' },
   'review_comment.edited': { facts: [...lineComment, 'body', 'changes'], notice: 'edited', webhook: 'pull_request_review_comment edited' },
   'review_comment.deleted': { facts: lineComment, webhook: 'pull_request_review_comment deleted' },
+  'review_thread.resolved': { facts: thread, webhook: 'pull_request_review_thread resolved' },
+  'review_thread.unresolved': { facts: thread, webhook: 'pull_request_review_thread unresolved' },
 
   'commit_comment.created': { facts: commitComment, timeline: 'CommitCommentEvent created', notice: 'commented', webhook: 'commit_comment created' },
   'commit_comment.edited': { facts: [...commitComment, 'changes'], notice: 'edited' },

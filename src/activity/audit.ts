@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '#platform/database.ts'
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 /** A line of the audit log. */
@@ -9,18 +9,63 @@ export interface AuditEntry {
   actor_login: string
   action: string
   subject: string
+  /** Where the act came from, if the actor has no account. */
+  via: 'command line' | null
 }
 
+/** The operator at the command line, named by the operating system. */
+export interface Operator {
+  operator: string
+}
+
+/** Who acts on the site as a whole: a site admin, or the operator. */
+export type Administrator = { id: number } | Operator
+
 /** Records in the transaction of an act who did it. `subject` names what was changed, such as a login or `owner/name`. */
-export async function recordAudit(db: Queryable, actor: { id: number }, action: string, subject: string) {
+export async function recordAudit(db: Queryable, actor: Administrator, action: string, subject: string) {
+  if ('operator' in actor) {
+    await db.query(sql`
+      insert into audit_entries (at, actor_login, action, subject, via)
+      values (${db.now}, ${actor.operator}, ${action}, ${subject}, 'command line')`)
+    return
+  }
   await db.query(sql`
     insert into audit_entries (at, actor_id, actor_login, action, subject)
     select ${db.now}, a.id, a.login, ${action}, ${subject} from accounts a where a.id = ${actor.id}`)
 }
 
-/** Newest first; `words` are found in the actor, the action or the subject. */
-export function listAudit(db: Queryable, words: string, slice: Slice): Promise<Listed<AuditEntry>> {
-  const pattern = `%${words.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const found = words ? sql`where actor_login ilike ${pattern} or action ilike ${pattern} or subject ilike ${pattern}` : sql``
-  return listed(db, { columns: sql`*`, source: sql`audit_entries ${found}`, order: sql`id desc` }, slice)
+export interface AuditFilter {
+  /** Found in the actor, the action or the subject. */
+  words?: string | undefined
+  actor?: string | undefined
+  /** An action such as `user.suspend`, or the beginning of several: `user` or `user.`. */
+  action?: string | undefined
+  since?: Date | undefined
+  until?: Date | undefined
 }
+
+/** Newest first, unless `order` is `asc`. */
+export function listAudit(
+  db: Queryable,
+  filter: AuditFilter,
+  slice: Slice,
+  order: 'asc' | 'desc' = 'desc',
+): Promise<Listed<AuditEntry>> {
+  const source = sql`audit_entries where ${conditionsOf(filter).reduce((all, next) => sql`${all} and ${next}`)}`
+  return listed(db, { columns: sql`*`, source, order: order === 'asc' ? sql`id` : sql`id desc` }, slice)
+}
+
+function conditionsOf({ words, actor, action, since, until }: AuditFilter): Sql[] {
+  const pattern = words && `%${escaped(words)}%`
+  const kind = action && `${escaped(action.replace(/\.$/, ''))}.%`
+  return [
+    sql`true`,
+    ...(pattern ? [sql`(actor_login ilike ${pattern} or action ilike ${pattern} or subject ilike ${pattern})`] : []),
+    ...(actor ? [sql`lower(actor_login) = lower(${actor})`] : []),
+    ...(kind ? [sql`(action = ${action} or action like ${kind})`] : []),
+    ...(since ? [sql`at >= ${since}`] : []),
+    ...(until ? [sql`at <= ${until}`] : []),
+  ]
+}
+
+const escaped = (words: string) => words.replaceAll(/[\\%_]/g, '\\$&')

@@ -76,6 +76,8 @@ export interface Facts extends Omit<Push, 'ref'> {
   comment_id: number
   review_id: number
   review_comment_id: number
+  /** The id of its first comment. */
+  review_thread_id: number
   commit_comment_id: number
   release_id: number
   label_id: number

@@ -9,6 +9,9 @@ const channel = 'belfry_commits'
 const together = 5
 const pause = 1000
 
+/** Notifies all nodes once, for a program that changes something and ends. */
+export const notifyNodes = (db: Database) => db.query(sql`select pg_notify(${channel}, 'changed')`)
+
 /**
  * Notifies the other nodes of a database about commits of this node, and this node about theirs, so that caches expire at once. A
  * notification can be lost with a node or a connection; cached values then expire by their age, see ReadCache.

@@ -2,6 +2,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -32,6 +33,20 @@ export function makeDataFolder(folder: string) {
       `BELFRY_DATA is ${JSON.stringify(folder)}: it must be a folder that Belfry can make and write to (${codeOf(error)}).`,
     )
   }
+}
+
+const unfinished = 'restore-unfinished'
+
+/** Marks a folder that a backup is being restored into, so that no server starts on a part of it. */
+export function markRestore(folder: string): Disposable {
+  const path = join(folder, unfinished)
+  writeFileSync(path, '')
+  return { [Symbol.dispose]: () => rmSync(path) }
+}
+
+export function checkRestored(folder: string) {
+  if (!existsSync(join(folder, unfinished))) return
+  throw new StartError(`A restore into ${folder} did not finish. Empty the folder (and the database), and restore again.`)
 }
 
 /**
@@ -91,6 +106,9 @@ function takeOver(folder: string, draft: string, path: string) {
     rmSync(turn, { force: true })
   }
 }
+
+/** The process that has claimed the data folder, if it still runs. */
+export const claimantOf = (folder: string) => livingHolder(join(folder, 'belfry.pid'))
 
 function checkUnclaimed(folder: string, path: string) {
   const pid = livingHolder(path)

@@ -190,11 +190,15 @@ export class DatabaseHealth {
   }
 
   async close() {
-    this.#closed.abort()
+    this.#closed.abort(closed)
     this.#probe_client?.connection.stream.destroy()
     await this.#probing
+    this.#listeners.clear()
   }
 }
+
+/** Shared, because an error keeps what is on the stack alive, and libraries keep pools, which refer to this, for the life of the process. */
+const closed = new Error('the database is closed')
 
 /**
  * Fails like a connection that timed out. The deadline has two timers: if this process was blocked, an answer that has arrived is read in

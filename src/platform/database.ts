@@ -205,6 +205,8 @@ export class Database implements Queryable, AsyncDisposable {
 
   async [Symbol.asyncDispose]() {
     await Promise.all([this.health.close(), ...[this.pool, this.background, this.#steady].map((pool) => pool.end())])
+    // Libraries keep a reference to a pool for the life of the process, and caches that listen can be large.
+    this.#listeners.clear()
   }
 }
 

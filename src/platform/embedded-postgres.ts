@@ -40,7 +40,7 @@ export async function startEmbeddedPostgres(
   checkVersion(location)
   writeAccessRules(location)
   const stale_pid = await stopOrphan(location, log)
-  const connection = { host: location.socket, user: role, database: role }
+  const connection = connectionTo(location)
   const deadline = performance.now() + patience
   for (;;) {
     asked?.throwIfAborted()
@@ -60,6 +60,9 @@ export async function startEmbeddedPostgres(
     }
   }
 }
+
+/** How to reach the database of a Belfry that runs on this data folder. Peer authentication admits the account that runs it, and no other. */
+export const connectionTo = ({ socket }: PostgresLocation): pg.ClientConfig => ({ host: socket, user: role, database: role })
 
 /** Creates the cluster under another name first, so that an interrupted start leaves no partial cluster. */
 async function makeCluster({ account, binaries, cluster }: PostgresLocation) {

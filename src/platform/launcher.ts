@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
 export interface Program {
@@ -37,6 +37,9 @@ export type Report =
       | Exit
       | { error: { code: string | undefined; syscall: string | undefined; message: string } }
     ))
+
+/** TypeScript in a checkout, JavaScript in the package. */
+const program = join(import.meta.dirname, `launcher-process${extname(import.meta.filename)}`)
 
 /** Lets tests count programs. */
 const launched = channel('belfry:launcher:launched')
@@ -139,7 +142,7 @@ function openLauncher(): Launcher {
   return opened
 
   function openProcess() {
-    child = fork(join(import.meta.dirname, 'launcher-process.ts'), [server.address() as string], {
+    child = fork(program, [server.address() as string], {
       // Ctrl-C must not end it, because we still start programs while we stop.
       detached: true,
       cwd: '/',

@@ -43,7 +43,7 @@ const elsewhere = '/var/lib/belfry'
 
 /** Finds folders for binaries, database and socket that the account can enter. */
 export function findLocation(data: string): PostgresLocation {
-  const known = knownFolder(data)
+  const known = databaseFolder(data)
   const account = process.getuid?.() === 0 ? findAccount(known && join(known, 'postgres')) : undefined
   const folder = known ?? reachableFolder(data, account)
   const installed = installedBinaries()
@@ -76,8 +76,11 @@ export function makeOwned(folder: string, account: PostgresAccount | undefined) 
   return folder
 }
 
+/** Whether there is an embedded database for this data folder. */
+export const hasDatabase = (data: string) => existsSync(join(databaseFolder(data) ?? data, 'postgres'))
+
 /** The folder of an existing database: the data folder, or the folder that a file in it names. */
-function knownFolder(data: string) {
+export function databaseFolder(data: string) {
   const pointer = join(data, 'database-location')
   if (!existsSync(pointer)) return existsSync(join(data, 'postgres')) ? data : undefined
   const folder = readFileSync(pointer, 'utf8').trim()

@@ -92,6 +92,9 @@ export async function startWorker(
       await end(current)
       await Promise.all([watching, ...leaving])
       await endLife()
+      // The library keeps the options of every runner for the life of the process (0.18.0, `cacheByOptions` in taskIdentifiers.js).
+      for (const name of Object.keys(lasting)) delete lasting[name]
+      current.runner.events.removeAllListeners()
     },
   }
 }

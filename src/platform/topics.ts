@@ -1,7 +1,7 @@
 import { type Database, type Queryable, sql } from './database.ts'
 
-/** What a response depends on, see migrations/0029_topics.sql. */
-export type Topic = `${'r' | 'u' | 'i' | 's' | 'a' | 'k' | 'o' | 'n'}${number}` | 'w'
+/** What a response depends on, see migrations/0029_topics.sql and 0046_conversation_topics.sql. */
+export type Topic = `${'r' | 'c' | 'u' | 'i' | 's' | 'a' | 'k' | 'o' | 'n'}${number}` | 'w'
 
 /** A state of the database, as PostgreSQL writes it. */
 export type Snapshot = string

@@ -1,51 +1,88 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { syncFolderNow, writeSynced } from './durable.ts'
-import { StartError } from './errors.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Keys, makeKeys, readKeys, versionOf } from './key-file.ts'
+
+/** Milliseconds for which the file of the keys is not looked at again. */
+const span = 1000
 
 /** Encrypts secrets that must be read again, such as the seeds of one-time codes (AES-256-GCM). */
 export class Vault {
-  readonly #key: Buffer
+  /** The file of the keys. */
+  readonly path: string
+  #keys: Keys
+  #version: string | undefined
+  #checked_at = performance.now()
 
-  /** The key is a file in the data folder that only we can read. The first start creates it. */
+  /** The first start creates the key. */
   constructor(data: string) {
-    const path = join(data, 'secrets.key')
-    if (!existsSync(path)) makeKey(path)
-    this.#key = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex')
-    if (this.#key.length !== 32)
-      throw new StartError(`${path} is damaged: restore it from a backup; what it encrypts is lost without it.`)
+    this.path = join(data, 'secrets.key')
+    if (!existsSync(this.path)) makeKeys(this.path)
+    this.#version = versionOf(this.path)
+    this.#keys = readKeys(this.path)
   }
 
   /** `context` names the owner of the secret: a secret moved to another row does not decrypt. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
+    const cipher = createCipheriv('aes-256-gcm', this.#refreshed.current, nonce).setAAD(Buffer.from(context))
     return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
   open(sealed: Buffer, context: string): string {
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))
-    decipher.setAuthTag(sealed.subarray(-16))
-    return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
+    const opened = this.#tryAll(sealed, context)
+    if (opened !== undefined) return opened
+    // A rotation may have begun within the last second.
+    this.reload()
+    return this.#tryAll(sealed, context) ?? openWith(this.#keys.current, sealed, context)
+  }
+
+  /** Encrypts with the current key what another key encrypted. Undefined if nothing is to do. */
+  renew(sealed: Buffer, context: string): Buffer | undefined {
+    if (tryWith(this.#refreshed.current, sealed, context) !== undefined) return undefined
+    return this.seal(this.open(sealed, context), context)
   }
 
   /** A secret derived from the key and `context`, so that it need not be stored (HMAC-SHA-256). */
   derive(context: string): Buffer {
-    return createHmac('sha256', this.#key).update(`derive ${context}`).digest()
+    return createHmac('sha256', this.#refreshed.deriving).update(`derive ${context}`).digest()
+  }
+
+  /** Reads the keys again, if their file was replaced. */
+  reload() {
+    this.#checked_at = performance.now()
+    const version = versionOf(this.path)
+    // A file that is gone cannot be read, and the keys in memory are still right.
+    if (version === undefined || version === this.#version) return
+    this.#keys = readKeys(this.path)
+    this.#version = version
+  }
+
+  get #refreshed(): Keys {
+    if (performance.now() - this.#checked_at >= span) this.reload()
+    return this.#keys
+  }
+
+  #tryAll(sealed: Buffer, context: string) {
+    const { current, next, former } = this.#refreshed
+    for (const key of [current, former, next]) {
+      const opened = key && tryWith(key, sealed, context)
+      if (typeof opened === 'string') return opened
+    }
+    return undefined
   }
 }
 
-/** A link, because two nodes that start on one folder at the same time must read the same key. */
-function makeKey(path: string) {
-  const draft = `${path}.${process.pid}`
-  writeSynced(draft, `${randomBytes(32).toString('hex')}\n`, 0o600)
+function tryWith(key: Buffer, sealed: Buffer, context: string) {
   try {
-    linkSync(draft, path)
+    return openWith(key, sealed, context)
   } catch {
-    // The other node created it first.
-  } finally {
-    rmSync(draft)
-    syncFolderNow(dirname(path))
+    return undefined
   }
+}
+
+function openWith(key: Buffer, sealed: Buffer, context: string): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))
+  decipher.setAuthTag(sealed.subarray(-16))
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
 }

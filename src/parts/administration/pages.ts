@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { listAudit } from '#activity/audit.ts'
 import { settings as knownSettings } from '#config.ts'
+import { discardJob, retryJob } from '#hosting/administration/failed-jobs.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
-import { discardFailedJob, listFailedJobs, retryFailedJob } from '#platform/failed-jobs.ts'
+import { listFailedJobs } from '#platform/failed-jobs.ts'
 import { button } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { badge } from '#web/components/label.ts'
@@ -52,7 +53,7 @@ async function repositoriesPage(visit: SignedIn): Promise<Outcome> {
     moment(created_at),
   ])
   const list = rows.length
-    ? table(['Repository', '', 'Size', 'Pushed', 'Created'], lines, { label: 'Repositories' })
+    ? table(['Repository', 'Visibility', 'Size', 'Pushed', 'Created'], lines, { label: 'Repositories' })
     : emptyState('repo', 'No repository is found')
   const body = html`${find}${list}${pager('/site-admin/repositories', { ...(words && { q: words }) }, page, Math.ceil(total / perPage))}`
   return adminPage(visit, '/site-admin/repositories', 'Repositories', body)
@@ -74,7 +75,7 @@ async function jobsPage(visit: SignedIn): Promise<Outcome> {
     ),
   ])
   const body = rows.length
-    ? html`<p>These jobs used up their attempts. Fix the cause, and retry them.</p>${table(['Task', 'Attempts', 'Error', 'Failed', ''], lines, { label: 'Failed jobs' })}${pager('/site-admin/jobs', {}, page, Math.ceil(total / perPage))}`
+    ? html`<p>These jobs used up their attempts. Fix the cause, and retry them.</p>${table(['Task', 'Attempts', 'Error', 'Failed', html`<span class="unseen">Actions</span>`], lines, { label: 'Failed jobs' })}${pager('/site-admin/jobs', {}, page, Math.ceil(total / perPage))}`
     : emptyState(
         'check-circle',
         'No job has failed',
@@ -87,7 +88,7 @@ async function actOnJob(visit: SignedIn): Promise<Outcome> {
   const id = Number(/^\d{1,15}$/.exec(typed(visit.form, 'id'))?.[0] ?? 0)
   const act = visit.form.get('act')
   if (act !== 'retry' && act !== 'discard') throw missing()
-  await visit.db.transaction((db) => (act === 'retry' ? retryFailedJob(db, id) : discardFailedJob(db, id)))
+  await visit.db.transaction((db) => (act === 'retry' ? retryJob(db, visit.visitor, id) : discardJob(db, visit.visitor, id)))
   return { to: '/site-admin/jobs', flash: { done: act === 'retry' ? 'The job runs again.' : 'The job is discarded.' } }
 }
 
@@ -101,17 +102,17 @@ async function requestsPage(visit: SignedIn): Promise<Outcome> {
     html`<code>${request_id}</code>`,
   ])
   const body = reports.length
-    ? html`<p>The newest requests that failed or took more than a second. The log has more about each, by its id.</p>${table(['', 'Request', 'Took', 'At', 'Id in the log'], lines, { label: 'Requests' })}`
+    ? html`<p>The newest requests that failed or took more than a second. The log has more about each, by its id.</p>${table(['Status', 'Request', 'Took', 'At', 'Id in the log'], lines, { label: 'Requests' })}`
     : emptyState('check-circle', 'No request failed or was slow')
   return adminPage(visit, '/site-admin/requests', 'Errors and slow requests', body)
 }
 
 async function auditPage(visit: SignedIn): Promise<Outcome> {
   const { words, page, slice, find } = wordsIn(visit, '/site-admin/audit', 'Find by person, action or subject')
-  const { rows, total } = await listAudit(visit.db, words, slice)
-  const lines = rows.map(({ at, actor_id, actor_login, action, subject }) => [
+  const { rows, total } = await listAudit(visit.db, { words }, slice)
+  const lines = rows.map(({ at, actor_id, actor_login, action, subject, via }) => [
     moment(at),
-    actor_id === null ? actor_login : html`<a href="/${actor_login}">${actor_login}</a>`,
+    actor_id === null ? html`${actor_login} ${via && badge(via)}` : html`<a href="/${actor_login}">${actor_login}</a>`,
     html`<code>${action}</code>`,
     subject,
   ])

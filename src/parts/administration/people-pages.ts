@@ -44,7 +44,9 @@ async function list(visit: SignedIn): Promise<Outcome> {
   }))
   const query = { ...(words && { q: words }), ...(filter !== 'all' && { filter }) }
   const people = rows.length
-    ? table(['Person', 'E-mail address', 'Repositories', 'Since', ''], rows.map(line), { label: 'People' })
+    ? table(['Person', 'E-mail address', 'Repositories', 'Since', html`<span class="unseen">Actions</span>`], rows.map(line), {
+        label: 'People',
+      })
     : emptyState('people', 'Nobody is found')
   const body = html`<div class="title-bar">${segments('People shown', choices)}${buttonLink('New person', `${place}/new`, { kind: 'primary' })}</div>
 ${find}${people}${pager(place, query, page, Math.ceil(total / perPage))}`

@@ -1,3 +1,4 @@
+import type { SealedColumn } from '#platform/sealed-columns.ts'
 import type { Vault } from '#platform/vault.ts'
 
 /** A hook's encrypted secrets as they are stored. */
@@ -11,6 +12,11 @@ export interface SealedSecrets {
 const overlap = 86_400_000
 
 export const hookContext = (hook_id: number) => `hook ${hook_id}`
+
+export const sealedColumns: SealedColumn[] = ['secret', 'former_secret'].map((column) => ({
+  ...{ table: 'hooks', column, id: 'id', owner: 'id' },
+  contextsOf: (id) => [hookContext(id)],
+}))
 
 export function sealSecret(vault: Vault, hook_id: number, secret: string | null | undefined): Buffer | null {
   return secret ? vault.seal(secret, hookContext(hook_id)) : null

@@ -79,7 +79,7 @@ test('deliveries are listed, counted, plotted, shown and redelivered', async () 
     '&lt;b&gt;',
     '&lt;script&gt;alert(2)',
     '&lt;/pre&gt;&lt;script&gt;',
-    '  <span class="j-name">&quot;action&quot;</span>: <span class="j-text">&quot;opened&quot;</span>',
+    '  <span class="hljs-attr">&quot;action&quot;</span>: <span class="hljs-string">&quot;opened&quot;</span>',
   ]) {
     assert.ok(shown.text.includes(text), text)
   }

@@ -49,13 +49,19 @@ type ReplayInput = Static<typeof NewReplay>
 /** How far back a replay may go, in days: as far as deliveries are kept. */
 const furthest = 30
 
-export async function createReplay(db: Transaction, requester: { id: number }, hook: Hook, input: ReplayInput): Promise<Replay> {
+/** Without a requester: at the command line. */
+export async function createReplay(
+  db: Transaction,
+  requester: { id: number } | null,
+  hook: Hook,
+  input: ReplayInput,
+): Promise<Replay> {
   if (hook.paused_reason) throw new Refusal('invalid', 'This webhook is paused. Set it to active first.')
   const { since, until } = readPeriod(input, db.now)
   const events = readEvents(input, hook)
   const replay = await db.first<Replay>(sql`
     insert into replays (hook_id, requester_id, since, until, events, status, place_at, paced_until, created_at)
-    values (${hook.id}, ${requester.id}, ${since}, ${until}, ${events}, 'queued', ${since}, ${db.now}, ${db.now})
+    values (${hook.id}, ${requester?.id ?? null}, ${since}, ${until}, ${events}, 'queued', ${since}, ${db.now}, ${db.now})
     on conflict do nothing returning *`)
   if (!replay) throw new Refusal('invalid', 'A replay of this hook is running. Cancel it or wait until it ends.')
   await enqueue(db, 'replay', { replay_id: replay.id }, { key: jobKey(replay) })

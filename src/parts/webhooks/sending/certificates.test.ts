@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withLoopback } from '#platform/outbound/policy.ts'
+import { certificateFile, certificateOf } from '#test/certificates.ts'
 import { shareEngine } from '#test/hooks.ts'
-import { certificateFile, certificateOf, delivered, openReceiver } from '#test/webhooks.ts'
+import { delivered, openReceiver } from '#test/webhooks.ts'
 import { failureOf } from './failures.ts'
 import { openTransport } from './transport.ts'
 

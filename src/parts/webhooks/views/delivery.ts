@@ -1,4 +1,5 @@
 import type { Delivery, FullDelivery } from '#parts/webhooks/deliveries/deliveries.ts'
+import { jsonText } from '#web/components/json-text.ts'
 import { type Html, html } from '#web/html.ts'
 import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from './outcome-marks.ts'
 
@@ -58,27 +59,8 @@ ${text.length > longest && html`<p class="muted">Only the first ${longest.toLoca
 function formatJson(text: string): Html {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? highlight(JSON.stringify(value, null, 2)) : html`${text}`
+    return typeof value === 'object' && value !== null ? jsonText(JSON.stringify(value, null, 2)) : html`${text}`
   } catch {
     return html`${text}`
   }
-}
-
-const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-
-function highlight(json: string): Html {
-  const pieces: Html[] = []
-  let end = 0
-  for (const { 0: all, 1: text, 2: colon, index } of json.matchAll(token)) {
-    pieces.push(html`${json.slice(end, index)}`)
-    pieces.push(
-      text === undefined
-        ? html`<span class="j-value">${all}</span>`
-        : colon === undefined
-          ? html`<span class="j-text">${text}</span>`
-          : html`<span class="j-name">${text}</span>${colon}`,
-    )
-    end = index + all.length
-  }
-  return html`${pieces}${json.slice(end)}`
 }

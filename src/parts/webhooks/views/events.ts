@@ -31,6 +31,7 @@ const groups = {
     pull_request: 'A pull request is opened, edited, merged, closed or changed in another way.',
     pull_request_review: 'A review is submitted, edited or dismissed.',
     pull_request_review_comment: 'A comment on a diff is created, edited or deleted.',
+    pull_request_review_thread: 'A conversation about lines of a diff is resolved or unresolved.',
   },
   Repository: {
     star: 'A user stars or unstars the repository.',

@@ -1,0 +1,145 @@
+import { text as readStream } from 'node:stream/consumers'
+import { UsageError } from '#cli/command.ts'
+import { changeUser, createUserByAdmin, resetPassword, type UserAct } from '#hosting/administration/acts.ts'
+import { loadUser } from '#identity/accounts.ts'
+import { type ListedAccount, listAccounts, type UserFilter, userFilters } from '#parts/administration/accounts.ts'
+import { StartError } from '#platform/errors.ts'
+import { randomText } from '#platform/secrets.ts'
+import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
+import { dateText, textTable } from './table.ts'
+
+const passwordInput = {
+  type: 'boolean',
+  default: false,
+  about: 'read the password from standard input, instead of making one up',
+} as const
+
+export const userCommands: Subcommand[] = [
+  subcommand({
+    name: 'users list',
+    summary: 'list users',
+    options: {
+      filter: { type: 'string', default: 'all', value: 'NAME', about: `one of ${Object.keys(userFilters).join(', ')} [all]` },
+      search: { type: 'string', default: '', value: 'WORDS', about: 'the beginning of a login, name or e-mail address' },
+      ...listOptions,
+    },
+    async run({ options, open }) {
+      if (!Object.hasOwn(userFilters, options.filter))
+        throw new UsageError(`There is no filter "${options.filter}"`, 'admin users list')
+      const slice = sliceOf('users list', options)
+      const { db } = await open()
+      const { rows, total } = await listAccounts(db, 'User', options.search, options.filter as UserFilter, slice)
+      const lines = rows.map((user) => [
+        user.login,
+        user.name,
+        user.email,
+        stateOf(user),
+        user.repositories,
+        dateText(user.created_at),
+      ])
+      return {
+        data: rows.map(userData),
+        text: textTable(['LOGIN', 'NAME', 'E-MAIL', 'STATE', 'REPOSITORIES', 'CREATED'], lines, total),
+      }
+    },
+  }),
+  subcommand({
+    name: 'users create',
+    arguments: 'LOGIN',
+    summary: 'create a user, and print the password once',
+    options: {
+      email: { type: 'string', value: 'ADDRESS', about: 'e-mail address, which counts as verified' },
+      name: { type: 'string', value: 'NAME', about: 'full name' },
+      admin: { type: 'boolean', default: false, about: 'make the user a site admin' },
+      'no-password': { type: 'boolean', default: false, about: 'the user can use tokens only' },
+      'password-stdin': passwordInput,
+    },
+    async run({ options, given: [login = ''], open }) {
+      if (!/^[a-z\d]+(-[a-z\d]+)*$/i.test(login))
+        throw new StartError(`"${login}" is no login: use letters, digits and single hyphens between them.`)
+      const chosen = options['no-password'] ? undefined : await choosePassword(options['password-stdin'])
+      const { db, operator } = await open()
+      const { email, name } = options
+      const user = await createUserByAdmin(db, operator, { login, email, name, password: chosen?.password })
+      if (options.admin) await db.transaction((transaction) => changeUser(transaction, operator, user, 'promote'))
+      const shown = chosen?.shown ? { password: chosen.password } : {}
+      return {
+        data: { id: user.id, login: user.login, email: user.email, site_admin: options.admin, ...shown },
+        text: [`Created ${user.login}.`, ...passwordLine(chosen)].join('\n'),
+      }
+    },
+  }),
+  changing('suspend', 'suspend a user: tokens, password and sessions stop working', 'is suspended'),
+  changing('unsuspend', 'let a suspended user in again', 'is no longer suspended'),
+  changing('promote', 'make a user a site admin', 'is a site admin'),
+  changing('demote', 'make a site admin an ordinary user', 'is no site admin'),
+  subcommand({
+    name: 'users reset-password',
+    arguments: 'LOGIN',
+    summary: 'set a new password, print it once, and end all sessions',
+    options: {
+      'password-stdin': passwordInput,
+      'disable-two-factor': { type: 'boolean', default: false, about: 'also remove the second factor, for a user who lost it' },
+    },
+    async run({ options, given: [login = ''], open }) {
+      const chosen = await choosePassword(options['password-stdin'])
+      const { db, operator } = await open()
+      const user = await findUser(db, login)
+      await resetPassword(db, operator, user, chosen.password, { two_factor: !options['disable-two-factor'] })
+      return {
+        data: { id: user.id, login: user.login, ...(chosen.shown && { password: chosen.password }) },
+        text: [`${user.login} has a new password. All sessions have ended; tokens still work.`, ...passwordLine(chosen)].join(
+          '\n',
+        ),
+      }
+    },
+  }),
+]
+
+function changing(act: Exclude<UserAct, 'rename' | 'delete'>, summary: string, outcome: string): Subcommand {
+  return subcommand({
+    name: `users ${act}`,
+    arguments: 'LOGIN',
+    summary,
+    async run({ given: [login = ''], open }) {
+      const { db, operator } = await open()
+      const user = await findUser(db, login)
+      await db.transaction((transaction) => changeUser(transaction, operator, user, act))
+      const now = await loadUser(db, user.login)
+      const data = { id: now.id, login: now.login, site_admin: now.site_admin, suspended_at: now.suspended_at }
+      return { data, text: `${user.login} ${outcome}.` }
+    },
+  })
+}
+
+export const findUser = (db: Parameters<typeof loadUser>[0], login: string) =>
+  loadUser(db, login).catch(() => {
+    throw new StartError(`There is no user "${login}".`)
+  })
+
+interface Chosen {
+  password: string
+  /** Whether the operator does not know it yet. */
+  shown: boolean
+}
+
+async function choosePassword(from_input: boolean): Promise<Chosen> {
+  if (!from_input) return { password: randomText(20), shown: true }
+  return { password: (await readStream(process.stdin)).replace(/\r?\n$/, ''), shown: false }
+}
+
+const passwordLine = (chosen: Chosen | undefined) => (chosen?.shown ? [`Password: ${chosen.password}`] : [])
+
+const stateOf = ({ site_admin, suspended_at }: ListedAccount) =>
+  [site_admin && 'site admin', suspended_at && 'suspended'].filter(Boolean).join(', ') || 'active'
+
+const userData = ({ id, login, name, email, site_admin, suspended_at, repositories, created_at }: ListedAccount) => ({
+  id,
+  login,
+  name,
+  email,
+  site_admin,
+  suspended_at,
+  repositories,
+  created_at,
+})

@@ -1,0 +1,43 @@
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import type { Hook } from './hooks.ts'
+
+/** A hook as operators see it: with the name of what it belongs to, and without its secret and the path of its address. */
+export type ListedHook = Pick<
+  Hook,
+  'id' | 'target_type' | 'active' | 'events' | 'paused_reason' | 'last_code' | 'last_status' | 'last_delivered_at' | 'failures'
+> & { target: string; host: string }
+
+const columns = sql`h.id, h.target_type, h.active, h.events, h.paused_reason, h.last_code, h.last_status, h.last_delivered_at, h.failures,
+  coalesce(o.login || '/' || r.name, a.login, p.slug, '-') as target, coalesce(nullif(split_part(split_part(h.url, '/', 3), '@', -1), ''), h.url) as host`
+
+const source = sql`hooks h left join repositories r on r.id = h.repo_id left join accounts o on o.id = r.owner_id
+  left join accounts a on a.id = h.org_id left join apps p on p.id = h.app_id`
+
+/** The last delivery of an active hook was not taken. */
+const failing = sql`h.active and h.last_code >= 400`
+
+/** The hooks of all repositories, organizations and apps, or those whose last delivery failed. */
+export function listAllHooks(db: Queryable, only: { failing: boolean }, slice: Slice): Promise<Listed<ListedHook>> {
+  const condition: Sql = only.failing ? failing : sql`true`
+  return listed(
+    db,
+    {
+      columns,
+      source: sql`${source} where h.deleted_at is null and ${condition}`,
+      counted: sql`hooks h where h.deleted_at is null and ${condition}`,
+      order: only.failing ? sql`h.failures desc, h.id` : sql`h.id`,
+    },
+    slice,
+  )
+}
+
+/** A hook by its id, whatever it belongs to. */
+export async function findHook(db: Queryable, id: number): Promise<Hook> {
+  const hook = await db.first<Hook>(
+    sql`select h.*, null as maker, false as quiet from hooks h where h.id = ${id} and h.deleted_at is null`,
+  )
+  if (!hook) throw missing()
+  return hook
+}
