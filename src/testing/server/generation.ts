@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type App, openApp } from '#app.ts'
+import type { Belfry } from '#belfry.ts'
+import { endStreams } from '#http/stream.ts'
+import type { Worker } from '#platform/queue.ts'
+import { openWorker } from '#worker.ts'
+import { openBelfry, type WorldParts } from './open-belfry.ts'
+import type { Template } from './template.ts'
+
+/** Milliseconds that requests and jobs of a generation that is over have to end by themselves. */
+const patience = 2000
+
+/**
+ * A whole server on a copy of the seeded state, from one reset to the next. Everything that a process remembers belongs to one generation, so a
+ * reset cannot leave anything behind.
+ */
+export class Generation {
+  readonly belfry: Belfry
+  /** Of its database and its folder. */
+  readonly name: string
+  readonly #app: App
+  readonly #worker: Worker
+  readonly #open = new Set<ServerResponse>()
+
+  /** Mounts the endpoints while the state is copied. */
+  static async open(parts: WorldParts, template: Template, name: string) {
+    const data = join(parts.cluster.folder, name)
+    const copied = template.copy(name, data)
+    copied.catch(() => {})
+    const belfry = openBelfry(parts, name, data, template.vault)
+    const app = await openApp(belfry)
+    await Promise.all([app.web.ready(), app.versioned.ready(), copied])
+    return new Generation(belfry, name, app, await openWorker(belfry))
+  }
+
+  private constructor(belfry: Belfry, name: string, app: App, worker: Worker) {
+    this.belfry = belfry
+    this.name = name
+    this.#app = app
+    this.#worker = worker
+  }
+
+  serve(listener: 'web' | 'versioned', request: IncomingMessage, response: ServerResponse) {
+    this.#open.add(response)
+    response.once('close', () => this.#open.delete(response))
+    this.#app[listener].server.emit('request', request, response)
+  }
+
+  /** Ends streams at once. Other requests and jobs have a moment to end. */
+  async close() {
+    const { web, versioned } = this.#app
+    const stopped = this.#worker.stop()
+    for (const listener of [web, versioned]) endStreams(listener)
+    await within(patience, Promise.all([stopped, this.#untilAnswered()]))
+    for (const response of this.#open) response.destroy()
+    await Promise.all([web.close(), versioned.close()])
+    await within(patience, this.belfry.db[Symbol.asyncDispose]())
+  }
+
+  async #untilAnswered() {
+    await Promise.all([...this.#open].map((response) => new Promise((resolve) => response.once('close', resolve))))
+  }
+}
+
+export async function within(milliseconds: number, work: Promise<unknown>) {
+  const over = new AbortController()
+  await Promise.race([work, sleep(milliseconds, undefined, { signal: over.signal }).catch(() => {})])
+  over.abort()
+}

@@ -1,0 +1,145 @@
+import { rm } from 'node:fs/promises'
+import type { WorldAccess } from '../protocol.ts'
+import { Deliveries } from './deliveries.ts'
+import { Faults } from './faults.ts'
+import { Front, type Ports } from './front.ts'
+import { Generation } from './generation.ts'
+import type { WorldParts } from './open-belfry.ts'
+import { RequestLog } from './requests.ts'
+import { Spares } from './spares.ts'
+import type { SeededAccess, Template } from './template.ts'
+
+/** A Belfry of its own within the test server, with its state, addresses and clock. */
+export class World implements AsyncDisposable {
+  readonly requests = new RequestLog()
+  readonly faults: Faults
+  readonly #parts: WorldParts
+  readonly #name: string
+  readonly #template: Template
+  readonly #logins = new Map<string, string>()
+  #seeded: SeededAccess | undefined
+  readonly #spares = new Spares(() => this.#prepare())
+  #front: Front | undefined
+  #current: Generation | undefined
+  #deliveries: Deliveries | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #count = 0
+  readonly #retiring = new Set<Promise<void>>()
+
+  static async open(parts: WorldParts, template: Template, name: string, ports: Ports): Promise<World> {
+    const world = new World(parts, template, name)
+    try {
+      await world.#open(ports)
+      return world
+    } catch (error) {
+      await world[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  private constructor(parts: WorldParts, template: Template, name: string) {
+    this.#parts = parts
+    this.#template = template
+    this.#name = name
+    this.faults = new Faults(
+      parts.clock,
+      () => `${parts.addresses.web}/docs`,
+      (login) => this.#seeded?.users[login]?.id,
+    )
+  }
+
+  async #open(ports: Ports) {
+    this.#front = await Front.open(this, ports)
+    Object.assign(this.#parts.addresses, this.#front.addresses)
+    const [generation, seeded] = await Promise.all([this.#prepare(), this.#template.access])
+    for (const { login, token } of Object.values(seeded.users)) this.#logins.set(token, login)
+    this.#seeded = seeded
+    this.#enter(generation)
+    this.#spares.refill()
+  }
+
+  #prepare() {
+    return Generation.open(this.#parts, this.#template, `${this.#name}_${++this.#count}`)
+  }
+
+  #enter(generation: Generation) {
+    this.#current = generation
+    this.#deliveries = new Deliveries(generation.belfry.db, this.#parts.addresses.web)
+  }
+
+  /** Serves requests until the next reset. */
+  get current(): Generation {
+    if (!this.#current) throw new Error('The world is not open yet.')
+    return this.#current
+  }
+
+  get deliveries(): Deliveries {
+    if (!this.#deliveries) throw new Error('The world is not open yet.')
+    return this.#deliveries
+  }
+
+  get clock() {
+    return this.#parts.clock
+  }
+
+  /** Without the address of the control API, which this world does not know. */
+  get access(): Omit<WorldAccess, 'control'> {
+    if (!this.#seeded) throw new Error('The world is not open yet.')
+    const { web: url, versioned: versioned_url } = this.#parts.addresses
+    return { url, versioned_url, ...this.#seeded }
+  }
+
+  /** Those whose tokens `userOf` knows. */
+  get logins(): string[] {
+    return Object.keys(this.access.users)
+  }
+
+  /** The login of a token of the seed. */
+  userOf(token: string) {
+    return this.#logins.get(token)
+  }
+
+  /** A spare is made when there is no request, because making one keeps the process from serving. */
+  noteRequests(open: number) {
+    this.#spares.postpone(open)
+  }
+
+  /** Puts back the seeded state. Resets that are asked for at the same time happen one after the other. */
+  reset(): Promise<void> {
+    const reset = this.#last.then(() => this.#reset())
+    this.#last = reset.catch(() => {})
+    return reset
+  }
+
+  async #reset() {
+    const next = await this.#spares.take()
+    const old = this.current
+    this.clock.reset()
+    this.requests.clear()
+    this.faults.clear()
+    this.#enter(next)
+    this.#retire(old)
+    this.#spares.refill()
+  }
+
+  #retire(generation: Generation) {
+    const { log, cluster } = this.#parts
+    const work = async () => {
+      await generation.close()
+      await cluster.dropDatabase(generation.name)
+      await rm(generation.belfry.settings.BELFRY_DATA, { recursive: true, force: true, maxRetries: 3 })
+    }
+    const retiring = work()
+      .catch((error) => log.warn({ err: error }, 'could not remove the state before a reset'))
+      .finally(() => this.#retiring.delete(retiring))
+    this.#retiring.add(retiring)
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#last
+    await this.#front?.[Symbol.asyncDispose]()
+    const spares = await this.#spares.close()
+    for (const generation of [this.#current, ...spares]) if (generation) this.#retire(generation)
+    await Promise.all(this.#retiring)
+  }
+}
