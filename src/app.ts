@@ -5,157 +5,107 @@ import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as absent } from '#hosting/absent/api.ts'
 import { api as administration } from '#hosting/administration/api.ts'
+import { guardWrites } from '#hosting/administration/maintenance-mode.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as checkRuns } from '#hosting/checks/api.ts'
 import { api as checkSuites } from '#hosting/checks/suites/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
-import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
-import { pages as collaboratorPages } from '#hosting/collaborators/settings-pages.ts'
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
-import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
-import { assets as commitAssets } from '#hosting/commits/views/history.ts'
 import { api as contents } from '#hosting/contents/api.ts'
-import { pages as editingPages } from '#hosting/contents/editing/pages.ts'
-import { assets as contentAssets, pages as contentPages } from '#hosting/contents/pages.ts'
 import { api as deployments } from '#hosting/deployments/api.ts'
 import { downloadApi } from '#hosting/downloads/api.ts'
-import { pages as downloadPages } from '#hosting/downloads/pages.ts'
-import { pages as explorePages } from '#hosting/explore/pages.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
+import { mountConversationStream } from '#hosting/issues/conversation-stream.ts'
 import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
-import { pages as ownIssuePages } from '#hosting/issues/own/pages.ts'
-import { assets as issueAssets, pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
-import { pages as deployKeyPages } from '#hosting/keys/deploy-key-pages.ts'
-import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
-import { pages as labelPages } from '#hosting/labels/pages.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
-import { pages as mergePages } from '#hosting/merges/pages.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
-import { pages as milestonePages } from '#hosting/milestones/pages.ts'
 import { api as organizationInvitations } from '#hosting/organization-invitations/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
-import { pages as organizationPages } from '#hosting/organizations/pages.ts'
 import { api as outsideCollaborators } from '#hosting/outside-collaborators/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
 import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { composeOrganizationPayloads } from '#hosting/payloads/organization-payload.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as emails } from '#hosting/people/emails/api.ts'
-import { assets as peopleAssets, pages as peoplePages } from '#hosting/people/pages.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as protection } from '#hosting/protection/api.ts'
 import { api as protectionLists } from '#hosting/protection/lists/api.ts'
-import { pages as protectionPages } from '#hosting/protection/pages.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
-import { pages as comparisonPages } from '#hosting/pulls/comparisons/pages.ts'
-import { assets as pullAssets, pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as reactions } from '#hosting/reactions/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
-import { assets as branchAssets, pages as branchPages } from '#hosting/refs/pages.ts'
 import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
-import { pages as releaseEditingPages } from '#hosting/releases/editing/pages.ts'
-import { pages as releasePages } from '#hosting/releases/pages.ts'
-import { assets as releaseAssets } from '#hosting/releases/views/release.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
-import { assets as creationAssets, pages as creationPages } from '#hosting/repositories/creation/pages.ts'
-import { pages as forkPages } from '#hosting/repositories/forks/pages.ts'
 import { api as generation } from '#hosting/repositories/generation/api.ts'
-import { pages as repositorySettingsPages } from '#hosting/repositories/settings/general.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
-import { pages as reviewPages } from '#hosting/reviews/pages.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as search } from '#hosting/search/api.ts'
-import { assets as searchAssets, pages as searchPages } from '#hosting/search/pages.ts'
 import { api as statistics } from '#hosting/statistics/api.ts'
 import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { api as teamMembers } from '#hosting/teams/members/api.ts'
-import { pages as teamPages } from '#hosting/teams/pages.ts'
 import { api as templates } from '#hosting/templates/api.ts'
 import { api as topics } from '#hosting/topics/api.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
-import { pages as transferPages } from '#hosting/transfers/pages.ts'
 import type { Group } from '#http/endpoint.ts'
 import { mountGraphqlRefusal } from '#http/graphql.ts'
 import { Metrics, mountHealth } from '#http/health.ts'
 import { openListener } from '#http/listener.ts'
 import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
-import { describeApi } from '#http/openapi.ts'
 import type { RenderBodies } from '#http/rendered-bodies.ts'
 import { RequestMeter } from '#http/request-meter.ts'
-import { pages as appearancePages } from '#parts/account/appearance/pages.ts'
-import { pages as applicationPages } from '#parts/account/applications/pages.ts'
-import { pages as accountPages } from '#parts/account/pages.ts'
-import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
-import { pages as twoFactorPages } from '#parts/account/two-factor/pages.ts'
-import { assets as administrationAssets, pages as administrationPages } from '#parts/administration/pages.ts'
+import { api as auditLog } from '#parts/administration/api.ts'
 import { appApi } from '#parts/apps/api.ts'
 import { appHookApi } from '#parts/apps/hooks/api.ts'
 import { api as appInstallations } from '#parts/apps/installations/api.ts'
 import { api as ownInstallations } from '#parts/apps/installations/own/api.ts'
-import { pages as installationPages } from '#parts/apps/installations/pages.ts'
-import { pages as appPages, mountManifestForm } from '#parts/apps/pages.ts'
-import { pages as appPermissionPages } from '#parts/apps/permissions/pages.ts'
+import { mountManifestForm } from '#parts/apps/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
-import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
-import { pages as signInPages } from '#parts/authentication/pages.ts'
-import { assets as documentationAssets, documentationPages } from '#parts/documentation/pages.ts'
+import { lapsed } from '#parts/authentication/lapsed/pages.ts'
+import { documentationPages } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
-import { pages as feedKeyPages } from '#parts/feeds/key-pages.ts'
 import { mountFeeds } from '#parts/feeds/pages.ts'
 import { mountRepositoryFeeds } from '#parts/feeds/repository-feed-routes.ts'
-import { assets as homeAssets, pages as homePages, mountHomeStream } from '#parts/home/pages.ts'
+import { mountHomeStream } from '#parts/home/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
-import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
+import { mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
-import { assets as inboxAssets, pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
+import { mountInboxStream } from '#parts/notifications/pages.ts'
 import { countThreads } from '#parts/notifications/threads.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
-import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
-import { assets as paletteAssets, pages as palettePages } from '#parts/palette/pages.ts'
-import { assets as profileAssets } from '#parts/profiles/views/profile-page.ts'
 import { api as starring } from '#parts/starring/api.ts'
-import { pages as ownStarPages } from '#parts/starring/own/pages.ts'
-import { pages as starringPages } from '#parts/starring/pages.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
-import { pages as activityPages, assets as growthAssets } from '#parts/timelines/repository/pages.ts'
-import { assets as timelineAssets } from '#parts/timelines/views/activity-list.ts'
 import { api as watching } from '#parts/watching/api.ts'
-import { pages as watchedPages } from '#parts/watching/own/pages.ts'
-import { pages as watchingPages } from '#parts/watching/pages.ts'
-import { pages as watchingPreferencePages } from '#parts/watching/preferences/pages.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
-import { pages as editedDeliveryPages } from '#parts/webhooks/deliveries/edited-pages.ts'
-import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
+import { mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
 import { diagnosisApi } from '#parts/webhooks/diagnosis/api.ts'
-import { pages as diagnosisPages } from '#parts/webhooks/diagnosis/pages.ts'
 import { listeningApi } from '#parts/webhooks/listening/api.ts'
-import { assets as hookAssets, pages as hookPages } from '#parts/webhooks/pages.ts'
 import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
 import { mountEmojis } from '#web/emojis.ts'
 import { mountFallbacks, showUnreadable } from '#web/fallbacks.ts'
-import { leaving, mountPages, type PageRoute, type Site } from '#web/page.ts'
+import { mountPages, type Site } from '#web/page.ts'
+import { PageCache } from '#web/page-cache.ts'
+import { assetFolders, pageRoutes } from './pages.ts'
 
 /** Every endpoint, in the order of the API reference. */
 export const apiGroups = (belfry: Belfry): Group[] => [
@@ -223,90 +173,9 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   ownInstallations,
   appHookApi(belfry),
   administration,
+  auditLog,
   maintenance,
   absent,
-]
-
-const pageRoutes: PageRoute[] = [
-  ...homePages,
-  ...administrationPages,
-  ...searchPages,
-  ...palettePages,
-  ...explorePages,
-  ...ownIssuePages,
-  ...ownStarPages,
-  ...watchedPages,
-  ...leaving(signInPages),
-  ...leaving(resumePages),
-  ...accountPages,
-  ...appearancePages,
-  ...watchingPreferencePages,
-  ...twoFactorPages,
-  ...tokenPages,
-  ...feedKeyPages,
-  ...applicationPages,
-  ...leaving(appPages),
-  ...appPermissionPages,
-  ...installationPages,
-  ...keyPages,
-  ...leaving(oauthPages),
-  ...inboxPages,
-  ...issuePages,
-  ...labelPages,
-  ...milestonePages,
-  ...pullPages,
-  ...reviewPages,
-  ...comparisonPages,
-  ...contentPages,
-  ...editingPages,
-  ...branchPages,
-  ...mergePages,
-  ...commitPages,
-  ...downloadPages,
-  ...releasePages,
-  ...releaseEditingPages,
-  ...starringPages,
-  ...activityPages,
-  ...forkPages,
-  ...watchingPages,
-  ...invitationPages,
-  ...transferPages,
-  ...repositorySettingsPages,
-  ...collaboratorPages,
-  ...deployKeyPages,
-  ...protectionPages,
-  ...creationPages,
-  ...peoplePages,
-  ...organizationPages,
-  ...teamPages,
-  ...hookPages,
-  ...deliveryPages,
-  ...editedDeliveryPages,
-  ...diagnosisPages,
-  ...importPages,
-]
-
-/** Styles and scripts of the parts. */
-const assetFolders = [
-  administrationAssets,
-  peopleAssets,
-  contentAssets,
-  branchAssets,
-  issueAssets,
-  commitAssets,
-  releaseAssets,
-  growthAssets,
-  inboxAssets,
-  hookAssets,
-  importAssets,
-  documentationAssets,
-  timelineAssets,
-  creationAssets,
-  profileAssets,
-  pullAssets,
-  homeAssets,
-  searchAssets,
-  paletteAssets,
 ]
 
 // When the program is loaded: a start records pushes before it opens listeners.
@@ -326,7 +195,12 @@ export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry, countRepairs)
   const meter = new RequestMeter()
-  const site: Site = { belfry, countUnread: (db, visitor, most) => countThreads(db, visitor, { view: 'unread' }, most), lapsed }
+  const site: Site = {
+    belfry,
+    countUnread: (db, visitor, most) => countThreads(db, visitor, { view: 'unread' }, most),
+    lapsed,
+    cache: new PageCache(belfry.db),
+  }
   knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
   const listeners = {
@@ -338,17 +212,18 @@ export async function openApp(belfry: Belfry): Promise<App> {
     metrics.observe(listener, name as keyof typeof listeners)
     meter.observe(listener, belfry.db)
     mountHealth(listener, belfry, () => stopping)
+    guardWrites(listener, belfry.db)
   }
   mountFallbacks(listeners.web, site)
-  mountAssets(listeners.web, assetFolders)
+  await mountAssets(listeners.web, assetFolders)
   mountAvatars(listeners.web)
   mountEmojis(listeners.web)
-  const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
-  mountPages(listeners.web, site, [...pageRoutes, ...reference])
+  mountPages(listeners.web, site, [...pageRoutes, ...documentationPages(belfry, groups, listeners)])
   mountTokenEndpoint(listeners.web, belfry)
   mountManifestForm(listeners.web)
   mountHomeStream(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
+  mountConversationStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)
   mountFeeds(listeners.web, site, withSettings(selfHosted, belfry))

@@ -143,6 +143,11 @@ export const settings = {
     'Megabytes of memory that all processes of one import may use together.',
     wholeNumber('number of megabytes', 64, 1_000_000),
   ),
+  BELFRY_IMPORT_KEEP: setting(
+    '14',
+    'Days that the files of a complete import stay until the first push, so that importing again brings only what is new; `0` deletes them at once.',
+    wholeNumber('number of days', 0, 365),
+  ),
   BELFRY_IMPORT_HOURS: setting('24', 'Hours that one import may run. Time spent waiting for the user does not count.', hours),
 }
 

@@ -1,99 +1,118 @@
-import { parseArgs } from 'node:util'
 import type { Belfry } from '#belfry.ts'
+import { readArguments, UsageError } from '#cli/command.ts'
+import { commands, describeCommands } from '#cli/commands.ts'
+import { openProgress } from '#cli/progress.ts'
+import { openTerminal } from '#cli/terminal.ts'
 import type { DemoAccess } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
+import type { SeedAccess } from '#seed/format.ts'
+import type { SeedFile } from '#seed/seed-file.ts'
 
 const help = `Belfry: a self-hosted server for the activity side of a code host.
 
-Usage: npm start [-- options]                   start the server
-       npx belfry listen --hook … --forward …   receive a webhook's deliveries on this machine; see npx belfry listen --help
+Usage: npx belfry [options]             start the server; in a checkout: npm start [-- options]
+       npx belfry <command> [options]   run a command; --help after its name describes it
+
+Commands:
+${describeCommands()}
 
 Options:
-  --demo      load a year of example users, repositories and activity
-  --help      print this text
-  --version   print the version
+  --demo        load a year of example users, repositories and activity
+  --seed FILE   load the users, repositories and activity of a YAML or JSON file, see docs/seed.md
+  --help        print this text
+  --version     print the version
 
 Settings, read from the environment [default]:
 `
 
-/** Standard output has the start screen and `--help`. Logs go to standard error. */
-const print = (text: string) => process.stdout.write(`${text}\n`)
+const terminal = openTerminal()
+const { print } = terminal
 
-async function main() {
-  const [command, ...given] = process.argv.slice(2)
-  if (command === 'listen') {
-    const { listen } = await import('#parts/webhooks/listening/command.ts')
-    return listen(given, process.env, systemClock, print, (text) => process.stderr.write(`${text}\n`))
-  }
-  const { values: options } = readOptions()
+async function main(): Promise<number> {
+  const [name, ...given] = process.argv.slice(2)
+  const named = commands.find((command) => command.name === name)
+  if (!named) return startServer()
+  const command = await named.load()
+  if (given[0] !== '--help') return command.run(given, terminal)
+  print(command.help)
+  return 0
+}
+
+/** Returns when the server is ready. The process runs until a signal ends it. */
+async function startServer(): Promise<number> {
+  const options = readOptions()
   const { describeSettings, readSettings, unknownSettings } = await import('#config.ts')
-  if (options.help) return print(`${help}${describeSettings()}`)
-  if (options.version) return print((await import('#start.ts')).version)
+  if (options.help || options.version) {
+    print(options.help ? `${help}${describeSettings()}` : (await import('#start.ts')).version)
+    return 0
+  }
   const settings = readSettings(process.env)
   const { openLog } = await import('#platform/log.ts')
   const log = openLog(settings.BELFRY_LOG)
   for (const name of unknownSettings(process.env))
-    log.warn({ name }, 'unknown setting, ignored; run npm start -- --help to list the settings')
+    log.warn({ name }, 'unknown setting, ignored; run npx belfry --help to list the settings')
+  const seed = options.seed === undefined ? undefined : (await import('#seed/seed-file.ts')).readSeedFile(options.seed)
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
   let demo: DemoAccess | null | undefined
+  let seeded: SeedAccess | null | undefined
   const running = await startUnderSignals(
     (signal) =>
       start(settings, systemClock, log, signal, async (belfry) => {
         if (options.demo) demo = await loadDemo(belfry, signal)
+        if (seed) seeded = await loadSeed(belfry, seed, signal)
       }),
     log,
   )
-  if (!running) return
+  if (!running) return 0
+  const { collectWhenIdle } = await import('#platform/idle-memory.ts')
+  collectWhenIdle()
   const { startScreen } = await import('#screen.ts')
-  print(startScreen(running, demo))
+  print(startScreen(running, demo, seeded))
   print(`Belfry is ready: ${running.belfry.addresses.web || 'worker only'}`)
+  return 0
 }
 
 async function loadDemo(belfry: Belfry, signal: AbortSignal) {
   const demo = await import('#demo/demo.ts')
   const progress = openProgress()
   try {
-    return await demo.loadDemo(belfry, { signal, onMonth: progress.show })
+    return await demo.loadDemo(belfry, { signal, onMonth: (month) => progress.show(`Loading the demo: ${month} …`) })
   } finally {
     progress.clear()
   }
 }
 
-/** One line on a terminal that says where the demo is, after the first second. */
-function openProgress() {
-  const { stderr } = process
-  const begun = performance.now()
-  let shown = ''
-  const show = (month: string) => {
-    if (!stderr.isTTY || month === shown || performance.now() - begun < 1000) return
-    shown = month
-    stderr.write(`\r\x1b[KLoading the demo: ${month} …`)
+async function loadSeed(belfry: Belfry, file: SeedFile, signal: AbortSignal) {
+  const { seedOnce } = await import('#seed/seed-file.ts')
+  const progress = openProgress()
+  try {
+    return await seedOnce(belfry, file, {
+      signal,
+      onProgress: (done, all) => progress.show(`Loading ${file.name} …`, done / all),
+    })
+  } finally {
+    progress.clear()
   }
-  return { show, clear: () => void (shown && stderr.write('\r\x1b[K')) }
 }
 
 function readOptions() {
-  try {
-    return parseArgs({
-      options: {
-        demo: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-        version: { type: 'boolean', default: false },
-      },
-    })
-  } catch (error) {
-    throw new StartError(
-      `${(error as Error).message.split(/\.\s/)[0]?.replace(/\.$/, '')}. Run npm start -- --help to list the options.`,
-    )
-  }
+  const flag = { type: 'boolean', default: false } as const
+  const { values, positionals } = readArguments('', process.argv.slice(2), {
+    demo: flag,
+    seed: { type: 'string' },
+    version: flag,
+  })
+  if (values.demo && values.seed !== undefined) throw new UsageError('--demo and --seed exclude each other', '')
+  if (positionals[0]) throw new UsageError(`"${positionals[0]}" is no command of Belfry`, '')
+  return values
 }
 
 try {
-  await main()
+  process.exitCode = await main()
 } catch (error) {
   if (!(error instanceof StartError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
+  terminal.warn(error.message)
+  process.exitCode = error instanceof UsageError ? 2 : 1
 }

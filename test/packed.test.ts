@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { commands } from '#cli/commands.ts'
+import { until } from '#test/machine.ts'
+import { packedBelfry, packedFolder } from '#test/packed.ts'
+import { type BelfryProcess, Host } from '#test/process.ts'
+
+const exec = promisify(execFile)
+const isRoot = process.getuid?.() === 0
+const asRoot = isRoot ? {} : { skip: 'only root can act as another account' }
+/** The Node of the machine, which may be older than ours. */
+const machineNode =
+  `${process.env.PATH}`
+    .split(delimiter)
+    .filter((path) => !path.includes('node_modules'))
+    .map((path) => join(path, 'node'))
+    .find((path) => existsSync(path)) ?? process.execPath
+/** Any account that can write neither to the package nor to a home folder. */
+const daemon = { uid: 1, gid: 1 }
+
+test('the package contains the program as JavaScript, and nothing else', async () => {
+  const folder = join(await packedFolder(), 'node_modules', 'belfry')
+  assert.deepEqual(readdirSync(folder).sort(), ['LICENSE', 'README.md', 'bin', 'dist', 'docs', 'migrations', 'package.json'])
+  assert.deepEqual(readdirSync(join(folder, 'bin')), ['belfry'])
+  const files = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const strange = files.filter(({ name }) => /\.test\.|\.css$|(?<!\.d)\.ts$/.test(name) && name !== 'belfry.css')
+  assert.deepEqual(strange, [])
+  const { dependencies, devDependencies, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  assert.deepEqual([dependencies.esbuild, devDependencies, imports], [undefined, undefined, undefined])
+})
+
+test('the installed program serves pages, pushes and imports, and its commands work beside it', async () => {
+  await using host = await Host.openUsed()
+  const program = await packedBelfry()
+  const belfry = await host.start({ program })
+  const page = await (await belfry.get('/')).text()
+  const [style = ''] = /\/assets\/\w+\/belfry\.css/.exec(page) ?? []
+  assert.equal((await belfry.get(style)).headers.get('content-encoding'), 'gzip')
+
+  const api = (path: string, body: object) => belfry.post(`/api/v3${path}`, host.token, body)
+  assert.equal((await api('/user/repos', { name: 'engine', auto_init: true, license_template: 'mit' })).status, 201)
+  await push(belfry, host)
+  const code = await (await belfry.get('/admin/engine/blob/main/mill.ts')).text()
+  assert.match(code, /<span class="hljs-keyword">let<\/span>/)
+
+  assert.equal((await api('/user/repos', { name: 'copy' })).status, 201)
+  const source = { vcs: 'git', vcs_url: `${belfry.web}/admin/engine.git` }
+  const started = await fetch(`${belfry.web}/api/v3/repos/admin/copy/import`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${host.token}` },
+    body: JSON.stringify(source),
+  })
+  assert.equal(started.status, 201)
+  const status = async () => (await (await belfry.get('/api/v3/repos/admin/copy/import', host.token)).json()).status
+  await until('the import is complete', async () => (await status()) === 'complete')
+  assert.equal((await belfry.get('/admin/copy/blob/main/LICENSE')).status, 200)
+
+  const run = (...args: string[]) => exec(program, args, { env: { ...process.env, BELFRY_DATA: host.data }, cwd: host.folder })
+  assert.equal(JSON.parse((await run('admin', 'users', 'list', '--json')).stdout)[0].login, 'admin')
+  await run('convert', source.vcs_url, 'converted.git')
+  assert.match((await exec('git', ['-C', host.folder, '--git-dir=converted.git', 'log', 'main'])).stdout, /Add the mill/)
+  assert.equal(await belfry.stop(), '0')
+})
+
+async function push(belfry: BelfryProcess, host: Host) {
+  const work = join(host.folder, 'work')
+  const address = new URL(`${belfry.web}/admin/engine.git`)
+  Object.assign(address, { username: 'admin', password: host.token })
+  const git = (...args: string[]) => exec('git', ['-C', work, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args])
+  await exec('git', ['clone', '--quiet', `${address}`, work])
+  await writeFile(join(work, 'mill.ts'), 'let turns = 1\n')
+  await git('add', '.')
+  await git('commit', '--quiet', '--message', 'Add the mill')
+  await git('push', '--quiet')
+}
+
+test(
+  'an account without a home, which can write to nothing but its data folder, starts the installed program',
+  asRoot,
+  async () => {
+    await using host = await Host.open()
+    await mkdir(host.data)
+    await chown(host.data, daemon.uid, daemon.gid)
+    const belfry = await host.start({ program: await packedBelfry(), account: daemon })
+    assert.equal((await belfry.get('/readyz')).status, 200)
+    assert.equal(await belfry.stop(), '0')
+  },
+)
+
+test('the Node of the machine hands over to the pinned one: streams, exit code and signals', async () => {
+  await using host = await Host.openUsed()
+  const program = await packedBelfry()
+  const run = (...args: string[]) =>
+    exec(machineNode, [program, ...args]).then(
+      ({ stdout }) => ({ code: 0, text: stdout }),
+      ({ code, stderr }) => ({ code, text: `${stderr}` }),
+    )
+  assert.deepEqual((await run('--version')).text, `${JSON.parse(readFileSync('package.json', 'utf8')).version}\n`)
+  assert.deepEqual(await run('nonsense'), {
+    code: 2,
+    text: '"nonsense" is no command of Belfry. Run npx belfry --help to list the options.\n',
+  })
+  // What Yarn 4 does: it runs each program of a package with Node.
+  const belfry = await host.start({ program: '-c', options: ['exec "$0" "$1"', machineNode, program] })
+  assert.equal((await belfry.get('/readyz')).status, 200)
+  assert.equal(await belfry.stop(), '0')
+})
+
+test('a project imports belfry/testing from the package, with its types', async () => {
+  const folder = await packedFolder()
+  const story = `import { startBelfry } from 'belfry/testing'
+const server = await startBelfry({ clock: '2026-06-01T00:00:00Z' })
+const url: string = server.url
+// @ts-expect-error It is no number.
+const none: number = server.url
+console.log((await fetch(url + '/readyz')).status, typeof none)
+await server.close()
+`
+  await writeFile(join(folder, 'story.mts'), story)
+  await writeFile(join(folder, 'story.mjs'), stripTypeScriptTypes(story))
+  const options = ['--noEmit', '--strict', '--target', 'es2024', '--lib', 'esnext', '--module', 'nodenext', '--types', 'node']
+  const types = ['--typeRoots', join(import.meta.dirname, '../node_modules/@types')]
+  await exec('tsc', [...options, ...types, 'story.mts'], { cwd: folder })
+  assert.equal((await exec(machineNode, ['story.mjs'], { cwd: folder })).stdout, '200 string\n')
+})
+
+test('every command of the installed program answers --help', async () => {
+  const program = await packedBelfry()
+  const help = async (...args: string[]) => (await exec('sh', [program, ...args, '--help'])).stdout
+  const map = await help()
+  for (const { name, summary } of commands) {
+    assert.ok(map.includes(summary), `npx belfry --help does not name ${name}`)
+    assert.match(await help(name), new RegExp(`^.*npx belfry ${name}`, 'm'))
+  }
+})

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { until } from '#test/machine.ts'
+
+const exec = promisify(execFile)
+const checkout = join(import.meta.dirname, '..')
+
+/** The path of `belfry`, packed with `npm pack` and installed into an empty folder, once in a test run. The path has a space. */
+export async function packedBelfry() {
+  return join(await packedFolder(), 'node_modules', '.bin', 'belfry')
+}
+
+/** The folder into which the package was installed. */
+export async function packedFolder() {
+  const shared = join(tmpdir(), 'packed')
+  const folder = join(shared, 'an installation')
+  const failed = join(shared, 'failed')
+  if (await claim(shared)) {
+    try {
+      const draft = join(shared, 'draft')
+      await install(await pack(join(shared, 'checkout')), draft)
+      await rename(draft, folder)
+    } catch (error) {
+      await writeFile(failed, '')
+      throw error
+    }
+  }
+  await until('the package is installed', () => existsSync(folder) || existsSync(failed), 120_000)
+  if (existsSync(failed)) throw new Error('Another test could not pack and install the package')
+  return folder
+}
+
+/** The first test that needs the package makes it, in whichever process that is. */
+async function claim(folder: string) {
+  try {
+    await mkdir(folder)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A copy of the checkout is packed, because other tests read package.json meanwhile. */
+async function pack(copy: string) {
+  await mkdir(copy)
+  for (const part of [
+    'bin',
+    'src',
+    'migrations',
+    'docs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'LICENSE',
+    'README.md',
+  ]) {
+    await cp(join(checkout, part), join(copy, part), { recursive: true })
+  }
+  await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'))
+  await npm(copy, 'pack')
+  const [tarball = ''] = (await readdir(copy)).filter((name) => name.endsWith('.tgz'))
+  return join(copy, tarball)
+}
+
+/** Install scripts do not run, because some package managers never run them. */
+async function install(tarball: string, folder: string) {
+  await mkdir(folder)
+  // Without it, npm looks for a project in the folders above.
+  await writeFile(join(folder, 'package.json'), '{}')
+  await npm(folder, 'install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball)
+}
+
+function npm(cwd: string, ...args: string[]) {
+  return exec('npm', [...args, '--loglevel=error'], { cwd, maxBuffer: 1 << 24 })
+}
