@@ -35,12 +35,18 @@ export interface RunningBelfry extends AsyncDisposable {
   token: string
   /** Of the server's process. */
   pid: number
+  /** What it printed before it was ready. */
+  screen: string
 }
 
 const token = `bfp_${'b'.repeat(36)}`
 
-export async function startBelfry(folder: string, settings: Record<string, string> = {}): Promise<RunningBelfry> {
-  const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry')], {
+export async function startBelfry(
+  folder: string,
+  settings: Record<string, string> = {},
+  options: string[] = [],
+): Promise<RunningBelfry> {
+  const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry'), ...options], {
     env: {
       ...process.env,
       BELFRY_DATA: folder,
@@ -52,7 +58,9 @@ export async function startBelfry(folder: string, settings: Record<string, strin
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  let screen = ''
   for await (const line of createInterface({ input: child.stdout })) {
+    screen += `${line}\n`
     const address = /^Belfry is ready: (\S+)/.exec(line)?.[1]
     if (!address) continue
     child.stdout.resume()
@@ -60,6 +68,7 @@ export async function startBelfry(folder: string, settings: Record<string, strin
       port: Number(new URL(address).port),
       token,
       pid: child.pid ?? 0,
+      screen,
       async [Symbol.asyncDispose]() {
         child.kill('SIGTERM')
         await once(child, 'exit')

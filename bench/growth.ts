@@ -4,7 +4,7 @@ import { judge, median, write } from './report.ts'
 import { type Case, compareRequests, rawRequest } from './requests.ts'
 import { busyRepository, seed } from './seed.ts'
 
-const sizes = (process.env.BENCH_EVENTS ?? '10000,1000000,5000000').split(',').map(Number)
+const sizes = (process.env.BENCH_EVENTS ?? '10000,1000000,10000000').split(',').map(Number)
 
 const page = `/api/v3/repos/${busyRepository}/events`
 const cases: Case[] = [
@@ -24,9 +24,10 @@ const pages = {
 type Page = keyof typeof pages
 
 export async function compareGrowth() {
-  using folder = makeFolder()
   const times = new Map<number, Record<Page, number>>()
   for (const events of sizes) {
+    // A log of its own for each size: positions and times grow together, as they do where people act.
+    using folder = makeFolder()
     await withDatabase(folder.path, (db) => seed(db, events))
     await using belfry = await startBelfry(folder.path)
     write(`\n${events} events`)
@@ -39,7 +40,8 @@ export async function compareGrowth() {
   )
   for (const name of Object.keys(pages) as Page[]) {
     const row = sizes.map((size) => times.get(size)?.[name] ?? 0)
-    const growth = (row.at(-1) ?? 0) / (row[0] ?? 1)
+    // In the smallest log, the last 90 days do not fill a page.
+    const growth = (row.at(-1) ?? 0) / (row.at(-2) ?? 1)
     const wanted = name === 'repository' ? { most: 1.3 } : undefined
     write(`| ${name} | ${row.map((each) => each.toFixed(2)).join(' | ')} | ${growth.toFixed(2)} | ${judge(growth, wanted)} |`)
   }

@@ -14,20 +14,22 @@ export interface Case {
   conditional?: 'etag' | 'date'
   /** As the site admin, by token. */
   token?: true
+  /** As someone who is signed in to the site. */
+  cookie?: string
   target?: number
 }
 
-export const rawRequest = (belfry: RunningBelfry, path: string, { token = false, method = 'GET' } = {}) =>
+export const rawRequest = (belfry: RunningBelfry, path: string, { token = false, cookie = '', method = 'GET' } = {}) =>
   `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${belfry.port}\r\nAccept: */*\r\n${
     token ? `Authorization: Bearer ${belfry.token}\r\n` : ''
-  }${method === 'GET' ? '' : 'Content-Length: 0\r\n'}`
+  }${cookie && `Cookie: ${cookie}\r\n`}${method === 'GET' ? '' : 'Content-Length: 0\r\n'}`
 
 /** Belfry and a bare node:http that sends the same bytes, in turn. */
 export async function compareRequests(belfry: RunningBelfry, cases: Case[]) {
   write(`\n${connections} connections, ${rounds} rounds of ${seconds} s each, Belfry and a bare node:http in turn\n`)
   write('| request | Belfry/s | bare node:http/s | ratio | target |\n|---|---:|---:|---:|---:|')
-  for (const { name, path, conditional, token, target } of cases) {
-    const plain = rawRequest(belfry, path, { token: token ?? false })
+  for (const { name, path, conditional, token = false, cookie = '', target } of cases) {
+    const plain = rawRequest(belfry, path, { token, cookie })
     const request = `${plain}${conditional ? await condition(belfry, plain, conditional) : ''}\r\n`
     using bare = await startBare(await readAnswer(belfry.port, request))
     const ours: number[] = []

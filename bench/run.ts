@@ -1,15 +1,18 @@
 import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
 import { measureCold } from './cold.ts'
+import { compareConversions } from './conversions.ts'
 import { measureCrowd } from './crowd.ts'
 import { measureEveryday } from './everyday.ts'
 import { compareGrowth } from './growth.ts'
 import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
+import { measurePages } from './pages.ts'
 import { comparePushes } from './pushes.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
 import { measureSearch } from './search.ts'
+import { compareTestServers } from './testing.ts'
 import { compareWebhooks } from './webhooks.ts'
 
 await measureCold()
@@ -23,6 +26,7 @@ await measureCrowd()
     { name: 'GET {base}/user by token', path: '/api/v3/user', token: true, target: 0.35 },
   ])
 }
+await measurePages()
 await compareClones()
 await comparePushes()
 await measureEveryday()
@@ -31,4 +35,6 @@ await compareNotifications()
 await compareWebhooks()
 await measureSearch()
 await compareImports()
+await compareConversions()
+await compareTestServers()
 conclude()

@@ -4,10 +4,12 @@ import { type Database, sql } from '#platform/database.ts'
 export const busyRepository = 'person-2/repo-1'
 
 const people = 1000
-const repositories = 20_000
+const repositories = 100_000
+/** As long as a log is kept, so that every month has a partition. */
+const days = 360
 
 /**
- * Fills a database to a number of events, set-wise: people, repositories of which some are far busier than others, and the last 80 days.
+ * Fills a database to a number of events, set-wise: people, repositories of which some are far busier than others, and the last year.
  * `watches-50` and `watches-5000` watch as many repositories as they say.
  */
 export async function seed(db: Database, events: number) {
@@ -30,7 +32,7 @@ export async function seed(db: Database, events: number) {
     on conflict do nothing`)
   // With nothing to record, the months are made all the same.
   await db.query(sql`
-    select record_events(${db.now}::timestamptz - make_interval(days => day), 1, 1, '[]') from generate_series(0, 80, 20) day`)
+    select record_events(${db.now}::timestamptz - make_interval(days => day), 1, 1, '[]') from generate_series(0, ${days}::int, 20) day`)
   await db.query(sql`
     with range as (select min(r.id) as first, max(r.id) - min(r.id) as width from repositories r where name like 'repo-%'),
       busy as (select id from repositories where name = 'repo-1'),
@@ -41,10 +43,21 @@ export async function seed(db: Database, events: number) {
       actors.first + (random() * ${people - 1}::int)::int, case when n % 100 = 0 then busy.id else range.first + floor(random() * random() * range.width)::int end, random() > 0.1,
       case when n % 10 < 7 then ${JSON.stringify(push)}::jsonb when n % 10 < 9 then '{"action":"started"}'::jsonb
         else '{"ref":"main","ref_type":"branch","master_branch":"main","description":null}'::jsonb end,
-      ${db.now}::timestamptz - interval '80 days' * (1 - n::float8 / (${events}::bigint - there.total))
+      ${db.now}::timestamptz - make_interval(days => ${days}::int) * (1 - n::float8 / (${events}::bigint - there.total))
     from there, range, busy, actors, generate_series(1, greatest(0, ${events}::bigint - there.total)) n order by n`)
   await db.query(sql`vacuum (analyze) events`)
+  await postponeCheck(db)
   await db.query(sql`analyze`)
+}
+
+/** These repositories have no folders. The check of all repositories at each start would create them, for half an hour. */
+async function postponeCheck(db: Database) {
+  await db.query(sql`
+    create or replace function postpone_check() returns trigger language plpgsql as $$
+      begin new.run_at := new.run_at + interval '1 day'; return new; end $$`)
+  await db.query(sql`
+    create or replace trigger postpone_check before insert on graphile_worker._private_jobs for each row
+    when (new.key = 'check repositories') execute function postpone_check()`)
 }
 
 const sha = '8d1f6b2f0c3a4e5d6b7c8a9f0e1d2c3b4a5f6e7d'

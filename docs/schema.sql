@@ -139,12 +139,15 @@ create table audit_entries (
   actor_id bigint,
   actor_login text not null,
   action text not null,
-  subject text not null
+  subject text not null,
+  via text
 );
 alter table audit_entries add constraint audit_entries_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table audit_entries add constraint audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX audit_entries_action ON audit_entries USING btree (action, id);
 CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX audit_entries_actor_login ON audit_entries USING btree (lower(actor_login), id);
+CREATE INDEX audit_entries_at ON audit_entries USING btree (at, id);
 
 create table authorization_codes (
   digest bytea not null,
@@ -243,6 +246,8 @@ alter table check_runs add constraint check_runs_pkey PRIMARY KEY (id);
 CREATE INDEX check_runs_commit ON check_runs USING btree (repo_id, head_sha, id DESC);
 CREATE INDEX check_runs_creator ON check_runs USING btree (creator_id);
 CREATE INDEX check_runs_suite ON check_runs USING btree (suite_id, id DESC);
+CREATE TRIGGER touch_conversations_on_insert AFTER INSERT ON check_runs REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
+CREATE TRIGGER touch_conversations_on_update AFTER UPDATE ON check_runs REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
 
 create table check_suite_preferences (
   repo_id bigint not null,
@@ -301,7 +306,7 @@ alter table comments add constraint comments_author_id_fkey FOREIGN KEY (author_
 alter table comments add constraint comments_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
 alter table comments add constraint comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table comments add constraint comments_pkey PRIMARY KEY (id);
-CREATE INDEX comments_author ON comments USING btree (author_id);
+CREATE INDEX comments_author_id ON comments USING btree (author_id, id);
 CREATE INDEX comments_issue ON comments USING btree (issue_id, id);
 CREATE INDEX comments_repo ON comments USING btree (repo_id, id);
 CREATE INDEX comments_updated ON comments USING btree (repo_id, updated_at, id);
@@ -326,7 +331,7 @@ create table commit_comments (
 alter table commit_comments add constraint commit_comments_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table commit_comments add constraint commit_comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table commit_comments add constraint commit_comments_pkey PRIMARY KEY (id);
-CREATE INDEX commit_comments_author ON commit_comments USING btree (author_id);
+CREATE INDEX commit_comments_author_id ON commit_comments USING btree (author_id, id);
 CREATE INDEX commit_comments_commit ON commit_comments USING btree (repo_id, commit_id, id);
 CREATE INDEX commit_comments_repo ON commit_comments USING btree (repo_id, id);
 CREATE TRIGGER touch_delete AFTER DELETE ON commit_comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
@@ -350,6 +355,7 @@ alter table commit_statuses add constraint commit_statuses_repo_id_fkey FOREIGN 
 alter table commit_statuses add constraint commit_statuses_pkey PRIMARY KEY (id);
 CREATE INDEX commit_statuses_commit ON commit_statuses USING btree (repo_id, sha, id DESC);
 CREATE INDEX commit_statuses_creator ON commit_statuses USING btree (creator_id);
+CREATE TRIGGER touch_conversations_on_insert AFTER INSERT ON commit_statuses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
 
 create table cross_references (
   id bigint generated always as identity not null,
@@ -652,7 +658,10 @@ create table imports (
   heartbeat_at timestamp with time zone,
   finished_at timestamp with time zone,
   svn_ignore boolean default false not null,
-  step_at timestamp with time zone not null
+  step_at timestamp with time zone not null,
+  svn_layout jsonb,
+  keep_deleted boolean default false not null,
+  left_out jsonb
 );
 alter table imports add constraint imports_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table imports add constraint imports_push_percent_check CHECK (((push_percent >= 0) AND (push_percent <= 100)));
@@ -797,6 +806,7 @@ CREATE INDEX issue_events_issue ON issue_events USING btree (issue_id, id);
 CREATE INDEX issue_events_repo ON issue_events USING btree (repo_id, id);
 CREATE INDEX issue_events_requested_reviewer ON issue_events USING btree (requested_reviewer_id) WHERE (requested_reviewer_id IS NOT NULL);
 CREATE INDEX issue_events_requested_team ON issue_events USING btree (requested_team_id) WHERE (requested_team_id IS NOT NULL);
+CREATE TRIGGER touch_conversations_on_insert AFTER INSERT ON issue_events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
 
 create table issue_labels (
   issue_id bigint not null,
@@ -874,6 +884,16 @@ CREATE INDEX lfs_objects_oid ON lfs_objects USING btree (oid);
 create table log_base (
   base bigint not null
 );
+
+create table maintenance (
+  only_row boolean default true not null,
+  since timestamp with time zone not null,
+  message text not null,
+  retry_after integer not null
+);
+alter table maintenance add constraint maintenance_only_row_check CHECK (only_row);
+alter table maintenance add constraint maintenance_retry_after_check CHECK ((retry_after > 0));
+alter table maintenance add constraint maintenance_pkey PRIMARY KEY (only_row);
 
 create table memberships (
   org_id bigint not null,
@@ -1003,6 +1023,7 @@ alter table organization_invitations add constraint organization_invitations_inv
 alter table organization_invitations add constraint organization_invitations_inviter_id_fkey FOREIGN KEY (inviter_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table organization_invitations add constraint organization_invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table organization_invitations add constraint organization_invitations_pkey PRIMARY KEY (id);
+CREATE INDEX organization_invitations_address ON organization_invitations USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE UNIQUE INDEX organization_invitations_email ON organization_invitations USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE UNIQUE INDEX organization_invitations_invitee ON organization_invitations USING btree (org_id, invitee_id) WHERE (invitee_id IS NOT NULL);
 CREATE INDEX organization_invitations_inviter ON organization_invitations USING btree (inviter_id);
@@ -1148,6 +1169,8 @@ CREATE UNIQUE INDEX reactions_issue ON reactions USING btree (issue_id, user_id,
 CREATE UNIQUE INDEX reactions_release ON reactions USING btree (release_id, user_id, content) WHERE (release_id IS NOT NULL);
 CREATE UNIQUE INDEX reactions_review_comment ON reactions USING btree (review_comment_id, user_id, content) WHERE (review_comment_id IS NOT NULL);
 CREATE INDEX reactions_user ON reactions USING btree (user_id);
+CREATE TRIGGER touch_conversations_on_delete AFTER DELETE ON reactions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations_of_reactions();
+CREATE TRIGGER touch_conversations_on_insert AFTER INSERT ON reactions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations_of_reactions();
 
 create table recovery_codes (
   user_id bigint not null,
@@ -1361,6 +1384,24 @@ create table required_checks (
 alter table required_checks add constraint required_checks_protection_id_fkey FOREIGN KEY (protection_id) REFERENCES branch_protections(id) ON DELETE CASCADE;
 alter table required_checks add constraint required_checks_pkey PRIMARY KEY (protection_id, context);
 
+create table resolved_threads (
+  thread_id bigint not null,
+  repo_id bigint not null,
+  pull_id bigint not null,
+  resolver_id bigint,
+  resolved_at timestamp with time zone not null
+);
+alter table resolved_threads add constraint resolved_threads_pull_id_fkey FOREIGN KEY (pull_id) REFERENCES pulls(id) ON DELETE CASCADE;
+alter table resolved_threads add constraint resolved_threads_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table resolved_threads add constraint resolved_threads_resolver_id_fkey FOREIGN KEY (resolver_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table resolved_threads add constraint resolved_threads_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES review_comments(id) ON DELETE CASCADE;
+alter table resolved_threads add constraint resolved_threads_pkey PRIMARY KEY (thread_id);
+CREATE INDEX resolved_threads_pull ON resolved_threads USING btree (pull_id);
+CREATE INDEX resolved_threads_repo ON resolved_threads USING btree (repo_id);
+CREATE INDEX resolved_threads_resolver ON resolved_threads USING btree (resolver_id);
+CREATE TRIGGER touch_conversations_on_delete AFTER DELETE ON resolved_threads REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
+CREATE TRIGGER touch_conversations_on_insert AFTER INSERT ON resolved_threads REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_conversations();
+
 create table response_validators (
   key text not null,
   etag text not null,
@@ -1401,7 +1442,7 @@ alter table review_comments add constraint review_comments_pull_id_fkey FOREIGN 
 alter table review_comments add constraint review_comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table review_comments add constraint review_comments_review_id_fkey FOREIGN KEY (review_id) REFERENCES reviews(id) ON DELETE CASCADE;
 alter table review_comments add constraint review_comments_pkey PRIMARY KEY (id);
-CREATE INDEX review_comments_author ON review_comments USING btree (author_id);
+CREATE INDEX review_comments_author_id ON review_comments USING btree (author_id, id);
 CREATE INDEX review_comments_pull ON review_comments USING btree (pull_id, id);
 CREATE INDEX review_comments_reply ON review_comments USING btree (in_reply_to_id) WHERE (in_reply_to_id IS NOT NULL);
 CREATE INDEX review_comments_repo ON review_comments USING btree (repo_id, id);
@@ -1443,7 +1484,7 @@ alter table reviews add constraint reviews_author_id_fkey FOREIGN KEY (author_id
 alter table reviews add constraint reviews_pull_id_fkey FOREIGN KEY (pull_id) REFERENCES pulls(id) ON DELETE CASCADE;
 alter table reviews add constraint reviews_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table reviews add constraint reviews_pkey PRIMARY KEY (id);
-CREATE INDEX reviews_author ON reviews USING btree (author_id);
+CREATE INDEX reviews_author_id ON reviews USING btree (author_id, id);
 CREATE UNIQUE INDEX reviews_pending ON reviews USING btree (pull_id, author_id) WHERE (state = 'PENDING'::text);
 CREATE INDEX reviews_pull ON reviews USING btree (pull_id, id);
 CREATE INDEX reviews_repo ON reviews USING btree (repo_id);
@@ -2586,6 +2627,29 @@ begin
   perform touch_topics(array(select 'a' || id from latest union select 'w' from latest n join former o using (id)
     where (n.login, n.type, n.site_admin, n.suspended_at, n.member_access)
       is distinct from (o.login, o.type, o.site_admin, o.suspended_at, o.member_access)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_conversations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'c' || repo_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_conversations_of_reactions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(
+    select 'c' || i.repo_id from changed x join issues i on i.id = x.issue_id
+    union select 'c' || c.repo_id from changed x join comments c on c.id = x.comment_id
+    union select 'c' || c.repo_id from changed x join review_comments c on c.id = x.review_comment_id));
   return null;
 end
 $function$;

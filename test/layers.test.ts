@@ -19,7 +19,7 @@ const layers: [name: string, files: RegExp][] = [
   ['hosting', /^hosting\/(?!.*\/(api|pages|jobs)\.ts$)/],
   ['parts', /^parts\/(?!.*\/(api|pages|jobs)\.ts$)/],
   ['edges', /\/(api|pages|jobs)\.ts$/],
-  ['the program', /^(demo\/)?[a-z]+\.ts$/],
+  ['the program', /^((demo|cli|seed|testing)\/.+|[a-z]+)\.ts$/],
 ]
 
 function layerOf(file: string) {

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { pino } from 'pino'
 import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
@@ -53,6 +55,9 @@ export interface Server {
   reset(): Promise<void>
   close(): Promise<void>
 }
+
+// The test runner prints the message of an error that nothing caught, and not where it came from.
+process.on('uncaughtExceptionMonitor', (error, origin) => process.stderr.write(`${origin}: ${inspect(error)}\n`))
 
 /** Those that no test uses at the moment, by their settings. */
 const idle = new Map<string, Server[]>()
@@ -113,16 +118,21 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }
+  const quiet = () => until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))
   const server: Server = {
     belfry,
     clock,
     logged: [],
     texts: [],
-    close: () => running.disposeAsync(),
+    async close() {
+      // A handler whose client has left may still read: to close the database under it would be an error that nobody catches.
+      await Promise.race([quiet().catch(() => {}), sleep(2000, undefined, { ref: false })])
+      await running.disposeAsync()
+    },
     async reset() {
       await endRequests()
       await until('the database is known to answer', () => !db.health.away)
-      await until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))
+      await quiet()
       await Promise.all([empty(), emptyFolder(data)])
       clock.reset()
       Object.assign(belfry.addresses, bound)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   createServer,
   type Server as HttpServer,
@@ -8,7 +7,6 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { fillIn } from '#activity/outbox/addresses.ts'
 import { deliveriesTopic } from '#activity/outbox/outbox.ts'
 import { sql } from '#platform/database.ts'
@@ -166,12 +164,4 @@ export async function storeTooLarge({ belfry: { db } }: Forge, hook: { id: numbe
       select delivery_id(${db.now}), ${hook.id}, id, gen_random_uuid(), event, false, ${db.now}, ${db.now} from told`)
     transaction.touch(deliveriesTopic)
   })
-}
-
-const certificates = join(import.meta.dirname, 'certificates')
-export const certificateFile = (name: string) => join(certificates, `${name}.pem`)
-
-/** A certificate of test/certificates. All have the same key. */
-export function certificateOf(name: string) {
-  return { key: readFileSync(join(certificates, 'localhost.key'), 'utf8'), cert: readFileSync(certificateFile(name), 'utf8') }
 }

@@ -105,7 +105,9 @@ def _():
     assert [label.name for label in issue.labels] == ["noise"]
     assert [user.login for user in issue.assignees] == ["ada"]
     assert [comment.body for comment in issue.get_comments()] == ["Which one, @ben?"]
-    assert [event.event for event in issue.get_events()][-1] == "closed"
+    # A job records mentions, perhaps after the issue was closed.
+    acts = [event.event for event in issue.get_events() if event.event not in ("mentioned", "subscribed")]
+    assert acts[-1] == "closed"
     mine.lock("resolved")
     mine.unlock()
     raises(422, lambda: repo.create_issue(""))

@@ -130,12 +130,16 @@ test('the next start goes on after a kill at any moment', async (t) => {
 })
 
 test('a process that has ended, and that its parent has not noticed, is none that runs', async () => {
-  // After exec, the shell's child is the child of a program that never asks for its fate.
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  // After exec, the shell's child is the child of a program that never asks for its fate. A shell does ask, so the child must not end before.
+  const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const read = async () => (await once(parent.stdout.setEncoding('utf8'), 'data'))[0] as string
   try {
-    const [pid] = (await once(parent.stdout.setEncoding('utf8'), 'data')) as [string]
-    await until('it is seen to have ended', () => identityOf(parseInt(pid, 10)) === undefined)
-    assert.ok(isListed(parseInt(pid, 10)), 'the system still lists it')
+    const pid = parseInt(await read(), 10)
+    parent.stdin.write('cat runs')
+    assert.equal(await read(), 'cat runs')
+    kill(pid, 'SIGKILL')
+    await until('it is seen to have ended', () => identityOf(pid) === undefined)
+    assert.ok(isListed(pid), 'the system still lists it')
   } finally {
     parent.kill('SIGKILL')
   }

@@ -27,6 +27,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_IMPORTS_CLOSE_AT: { value: 'tomorrow', says: /a date and time in UTC, such as 2030-01-31T00:00:00Z/ },
   BELFRY_IMPORT_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
   BELFRY_IMPORT_LFS: { value: 'on', says: /undecided, opt_in or opt_out/ },
+  BELFRY_IMPORT_KEEP: { value: 'long', says: /number of days/ },
   BELFRY_IMPORT_DISK: { value: '1 GB', says: /a number of megabytes from 1 to 10000000/ },
   BELFRY_IMPORT_MEMORY: { value: '63', says: /a number of megabytes from 64 to 1000000/ },
   BELFRY_IMPORT_HOURS: { value: 'all', says: /a number of hours, at most 1000/ },
@@ -51,7 +52,7 @@ test('a wrong value of any setting is refused in one line with its name, the val
   }
 })
 
-test('a refused start prints its line, and nothing else, and exits 1', async () => {
+test('a refused start prints its line, and nothing else, and exits 1, or 2 for wrong options', async () => {
   await using host = await Host.openUsed()
   await using database = await openDatabase()
   const taken = createServer()
@@ -61,12 +62,12 @@ test('a refused start prints its line, and nothing else, and exits 1', async () 
   const cases = [
     { settings: { BELFRY_SIGNUP: 'maybe' }, says: 'BELFRY_SIGNUP is "maybe": it must be on or off.' },
     { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: another program listens on this port. ` },
-    { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. Run npm start -- --help to list the options." },
-    { options: ['serve'], says: "Unexpected argument 'serve'. " },
+    { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. Run npx belfry --help to list the options.", end: '2' },
+    { options: ['serve'], says: '"serve" is no command of Belfry. ', end: '2' },
   ]
-  const runs = cases.map(async ({ says, settings, ...options }) => {
+  const runs = cases.map(async ({ says, settings, end = '1', ...options }) => {
     const belfry = await host.run({ ...options, settings: { BELFRY_LOG: 'error', ...settings } })
-    assert.equal(belfry.end, '1')
+    assert.equal(belfry.end, end)
     assert.equal(belfry.stdout, '')
     assert.match(belfry.stderr, /^[^\n]+\n$/)
     assert.ok(belfry.stderr.startsWith(says), belfry.stderr)
@@ -75,6 +76,11 @@ test('a refused start prints its line, and nothing else, and exits 1', async () 
   assert.deepEqual(processesIn(host.cluster), [])
   const versioned = await host.refusal({ BELFRY_VERSIONED_PORT: `${port}`, DATABASE_URL }).finally(() => taken.close())
   assert.ok(versioned.startsWith(`BELFRY_VERSIONED_PORT is ${port}: another program listens on this port. `), versioned)
+  assert.deepEqual(
+    await database.query("select from accounts where login = 'admin'"),
+    [],
+    'the next start prints the credentials',
+  )
   const address = await host.refusal({ BELFRY_HOST: '192.0.2.1', DATABASE_URL })
   assert.ok(address.startsWith('BELFRY_HOST is "192.0.2.1": Belfry cannot listen on this address, '), address)
 })
