@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { DatabaseOptions } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { KeptClient, openSessions } from './kept-sessions.ts'
 
@@ -9,6 +10,12 @@ export interface TestDatabase {
   /** Nobody needs it any more. */
   drop(): Promise<void>
 }
+
+/**
+ * A busy machine may keep a connection, a statement or a probe waiting for seconds, and that decides no test. Tests of outages have limits of
+ * their own.
+ */
+export const patient: DatabaseOptions = { probe: 30_000, brief: { connect: 30_000, statement: 30_000 } }
 
 const server = (): pg.ClientConfig => JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
 

@@ -16,7 +16,7 @@ import { Database, type DatabaseOptions } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
 import { bind } from '#start.ts'
-import { copyDatabase, takeDatabase } from './databases.ts'
+import { copyDatabase, patient, takeDatabase } from './databases.ts'
 import { until } from './machine.ts'
 
 /** Time that stands still until a test moves it. */
@@ -95,7 +95,7 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
   undo.defer(drop)
   const clock = new TestClock()
   const way = proxy && { host: '127.0.0.1', port: proxy.port }
-  const db = undo.use(new Database({ ...connection, max: 8, ...way }, clock, limits))
+  const db = undo.use(new Database({ ...connection, max: 8, ...way }, clock, limits ?? patient))
   const settings = readSettings({
     BELFRY_DATA: data,
     BELFRY_ADMIN_TOKEN: `bfp_${randomText(36)}`,

@@ -6,6 +6,7 @@ import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { migrate } from '#platform/migrate.ts'
+import { patient } from './databases.ts'
 
 let folder: string
 let postgres: EmbeddedPostgres
@@ -25,7 +26,7 @@ export async function globalSetup() {
     shared_buffers: '64MB',
   }
   postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), settings)
-  await using template = new Database(postgres.connection, systemClock)
+  await using template = new Database(postgres.connection, systemClock, patient)
   await migrate(template)
   // No test may rely on an id: those of a database that was used before continue.
   await template.query(

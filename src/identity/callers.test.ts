@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from '#platform/database.ts'
+import { patient } from '#test/databases.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { Authenticator } from './callers.ts'
 
@@ -144,7 +145,7 @@ test('a wider scope holds the narrower ones', async () => {
 test('a revoked token is out at once on the node that revoked it, and on every other within moments', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
-  await using elsewhere = new Database({ ...forge.belfry.db.pool.options, max: 2 }, forge.clock)
+  await using elsewhere = new Database({ ...forge.belfry.db.pool.options, max: 2 }, forge.clock, patient)
   const otherNode = new Authenticator({ ...forge.belfry, db: elsewhere })
   const ask = () => otherNode.authenticate({ authorization: `token ${ada.token}`, address: '127.0.0.1', code: undefined })
   assert.equal((await ask()).user?.login, 'ada')

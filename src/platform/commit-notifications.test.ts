@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { copyDatabase } from '#test/databases.ts'
+import { copyDatabase, patient } from '#test/databases.ts'
 import { until } from '#test/machine.ts'
 import { systemClock } from './clock.ts'
 import { openCommitNotifications } from './commit-notifications.ts'
@@ -12,7 +12,7 @@ test('a node learns of the commits of other nodes by NOTIFY, and not of its own'
   const { connection, drop } = await copyDatabase()
   undo.defer(drop)
   const openNode = async () => {
-    const db = undo.use(new Database({ ...connection, max: 2 }, systemClock))
+    const db = undo.use(new Database({ ...connection, max: 2 }, systemClock, patient))
     undo.use(await openCommitNotifications(db, pino({ level: 'silent' })))
     const endings: string[] = []
     db.onTransactionEnd((ending) => void endings.push(ending))

@@ -6,6 +6,7 @@ import { type Client, expect, type Forge, openForge, type Person } from '#test/f
 import { until } from '#test/machine.ts'
 import { Host, newToken, openDatabase } from '#test/process.ts'
 import { record } from '#test/timelines.ts'
+import { patient } from '../databases.ts'
 
 const writers = 50
 const starred = ['one', 'two', 'three']
@@ -62,7 +63,7 @@ const made = { WatchEvent: writers * 4 + writers / 10, ForkEvent: writers / 5, C
  * connections of their own, as those of another node would.
  */
 async function dawdle({ belfry, clock, hub, reader }: Forge & { hub: number; reader: Person }, rounds: number) {
-  await using db = new Database(belfry.db.pool.options, clock)
+  await using db = new Database(belfry.db.pool.options, clock, patient)
   const taken = new Error('taken back')
   const { id } = (await db.first<{ id: number }>(sql`select id from accounts where login = 'writer-0'`)) ?? assert.fail()
   let kept = 0

@@ -6,6 +6,7 @@ import { Runner } from '#parts/imports/runner/runner.ts'
 import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
 import { Vault } from '#platform/vault.ts'
+import { patient } from '../databases.ts'
 
 export interface Orders {
   connection: pg.ClientConfig
@@ -17,7 +18,7 @@ process.once('message', ({ connection, data }: Orders) => {
   subscribe('belfry:imports:step-started', (message) => process.send?.(message))
   const limits = { disk: 2 ** 30, memory: 2 ** 30, spare: 0, total: 600_000, idle: 600_000 }
   new Runner({
-    db: new Database({ ...connection, max: 4 }, systemClock),
+    db: new Database({ ...connection, max: 4 }, systemClock, patient),
     storage: new Storage(data),
     vault: new Vault(data),
     log: pino({ level: 'silent' }),

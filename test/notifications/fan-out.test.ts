@@ -8,6 +8,7 @@ import { seeded } from '#test/activity/crowd.ts'
 import { World } from '#test/activity/model.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
+import { patient } from '../databases.ts'
 import {
   act,
   type Conversation,
@@ -39,7 +40,7 @@ test('concurrent fan-outs that are killed again and again notify of every event 
     if (assigned) assigned.reason = 'assign'
     for (const one of assigned ? [assigned] : expected) one.lines.push(`${id} ${one.reason}`)
   }
-  await using doomed = new Database({ ...belfry.db.pool.options, application_name: 'doomed', max: 6 }, clock)
+  await using doomed = new Database({ ...belfry.db.pool.options, application_name: 'doomed', max: 6 }, clock, patient)
   const random = seeded(1)
   let [failures, ended] = [0, false]
   const telling = Promise.all(

@@ -5,6 +5,7 @@ import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { Vault } from '#platform/vault.ts'
+import { patient } from '../databases.ts'
 import type { Orders } from './crash.ts'
 
 /** The diagnostics channel that is published at each point. */
@@ -25,7 +26,7 @@ process.once('message', ({ connection, data, web, point, times }: Orders) => {
   })
   const log = pino({ level: 'silent' })
   const policy = readPolicy('loopback')
-  const db = new Database({ ...connection, max: 4 }, systemClock)
+  const db = new Database({ ...connection, max: 4 }, systemClock, patient)
   const vault = new Vault(data)
   new Sender({
     db,
