@@ -92,7 +92,7 @@ test('a link to an old comment of a long conversation opens it', async () => {
   const first = await expect(201, await forge.ada.post(`${engine}/issues/1/comments`, { body: 'The first of many' }))
   for (let index = 0; index < 60; index++) await forge.ada.post(`${engine}/issues/1/comments`, { body: `Line ${index}` })
   await browser.page.goto(first.html_url)
-  await browser.page.getByText('The first of many').waitFor({ timeout: 10_000 })
+  await browser.page.getByText('The first of many').waitFor({ timeout: 60_000 })
   assert.equal(new URL(browser.page.url()).hash, `#issuecomment-${first.id}`)
 })
 

@@ -8,7 +8,7 @@ import { openWorker } from '#worker.ts'
 const inject = injecting(withPeople('ada', 'ben', 'cy'))
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
 /** Waits for a background job. */
-const patience = { interval: 20, timeout: 10_000 }
+const patience = { interval: 20, timeout: 60_000 }
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 const refs = (forge: Forge, id: number) => inside(forge, id, 'for-each-ref', '--format=%(refname) %(objectname)')
 

@@ -6,7 +6,7 @@ import { expect, type Forge, injecting, openForge, withPeople } from '#test/forg
 const inject = injecting(withPeople('ada'))
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
 /** Waits for a background job. */
-const patience = { interval: 20, timeout: 10_000 }
+const patience = { interval: 20, timeout: 60_000 }
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 
 test('a repository is created with the requested options', inject(async ({ ada, web }) => {

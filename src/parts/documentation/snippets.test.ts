@@ -53,7 +53,7 @@ test('the same request in each language does the same, whatever its values conta
     }
     const print = async (sample: Sample) => {
       const [program, args] = runners[language]?.(writeSnippet(language, sample)) ?? assert.fail(language)
-      const { stdout } = await run(program, args, { env: { ...process.env, TOKEN: ada.token }, timeout: 30_000 })
+      const { stdout } = await run(program, args, { env: { ...process.env, TOKEN: ada.token }, timeout: 120_000 })
       return stdout
     }
     await print(request({}))
