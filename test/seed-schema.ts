@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { definitions } from '#seed/schema.ts'
 
 export const seedSchemaFile = join(import.meta.dirname, '..', 'docs', 'seed.schema.json')
-const formatFile = join(import.meta.dirname, '..', 'src', 'seed', 'format.ts')
+const formatFiles = ['format.ts', 'repository-format.ts'].map((name) => join(import.meta.dirname, '..', 'src', 'seed', name))
 
 export interface DescribedType {
   name: string
@@ -15,7 +15,7 @@ export interface DescribedType {
 export function readFormat(): DescribedType[] {
   const types: DescribedType[] = []
   let description: string | undefined
-  for (const line of readFileSync(formatFile, 'utf8').split('\n')) {
+  for (const line of formatFiles.flatMap((file) => readFileSync(file, 'utf8').split('\n'))) {
     const [, name] = /^export interface (\w+) \{$/.exec(line) ?? []
     const [, key, mark] = /^ {2}(\w+)(\??): /.exec(line) ?? []
     const [, comment] = /^ *\/\*\* (.*) \*\/$/.exec(line) ?? []

@@ -11,9 +11,10 @@ import {
   publishRelease,
   reviewPull,
 } from './acting.ts'
-import type { Seed, SeedComment, SeedIssue, SeedPullRequest, SeedRepository, SeedReview } from './format.ts'
+import type { Seed } from './format.ts'
 import type { Path } from './path.ts'
 import { actorFor, milestoneKey } from './repositories.ts'
+import type { SeedComment, SeedIssue, SeedPullRequest, SeedRepository, SeedReview } from './repository-format.ts'
 import type { SeedStage } from './seed-stage.ts'
 import type { Step, Thread, Timetable } from './timetable.ts'
 

@@ -1,4 +1,4 @@
-import type { SeedRepository } from './format.ts'
+import type { SeedRepository } from './repository-format.ts'
 
 /** Each repository with its default branch. A fork has that of its parent, which is further up. */
 export function fillDefaultBranches(repositories: SeedRepository[]): SeedRepository[] {

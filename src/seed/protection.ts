@@ -1,7 +1,8 @@
 import { changeProtection } from '#hosting/protection/protection.ts'
 import { noActors, noRules, type Rules } from '#hosting/protection/rules.ts'
-import type { Seed, SeedProtectedBranch } from './format.ts'
+import type { Seed } from './format.ts'
 import { actorFor } from './repositories.ts'
+import type { SeedProtectedBranch } from './repository-format.ts'
 import type { Timetable } from './timetable.ts'
 
 /** Comes after the commits and merges of the seed, which it would refuse. */

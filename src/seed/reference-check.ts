@@ -1,8 +1,9 @@
 import { checkEvents } from '#parts/webhooks/events.ts'
 import { Refusal } from '#platform/errors.ts'
-import type { Seed, SeedHook } from './format.ts'
+import type { Seed } from './format.ts'
 import { suggest } from './nearest.ts'
 import type { Fault, Path } from './path.ts'
+import type { SeedHook } from './repository-format.ts'
 
 /** Collects what a seed refers to and does not have. */
 export class References {

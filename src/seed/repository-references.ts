@@ -1,8 +1,9 @@
 import { isRefName } from '#git/objects.ts'
 import { fillDefaultBranches } from './default-branch.ts'
-import type { Seed, SeedCommit, SeedIssue, SeedPullRequest, SeedRepository } from './format.ts'
+import type { Seed } from './format.ts'
 import type { Path } from './path.ts'
 import type { References } from './reference-check.ts'
+import type { SeedCommit, SeedIssue, SeedPullRequest, SeedRepository } from './repository-format.ts'
 
 /** What the repositories of a seed refer to. */
 export function checkRepositories(references: References, { repositories = [] }: Seed) {

@@ -63,7 +63,7 @@ const files = (type: Type | Type[]): Schema => ({ type: 'object', additionalProp
 
 const client = { client_id: text(100), client_secret: text(200) }
 
-/** Of the same names as the types in format.ts; a test compares them. */
+/** Of the same names as the types in format.ts and repository-format.ts; a test compares them. */
 export const definitions: Record<string, Schema> = {
   Seed: object({
     start: date,
