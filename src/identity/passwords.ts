@@ -44,10 +44,14 @@ function findByName(db: Database, name: string) {
   )
 }
 
+/** The length of a new password, in UTF-16 units. */
+export const [shortestPassword, longestPassword] = [8, 256]
+
 /** Checks the length of a new password and hashes it. */
 export async function preparePassword(password: string): Promise<string> {
-  if (password.length < 8 || password.length > 256) {
-    throw invalid({ resource: 'User', code: 'invalid', field: 'password', message: 'A password has 8 to 256 characters.' })
+  if (password.length < shortestPassword || password.length > longestPassword) {
+    const message = `A password has ${shortestPassword} to ${longestPassword} characters.`
+    throw invalid({ resource: 'User', code: 'invalid', field: 'password', message })
   }
   return hashPassword(password)
 }

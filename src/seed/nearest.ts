@@ -1,12 +1,32 @@
 /** `. Did you mean "title"?` if one of the known names is close to it, and nothing otherwise. */
 export function suggest(wrong: string, known: Iterable<string>): string {
+  const nearest = findNearest(wrong, known)
+  return nearest && `. Did you mean "${nearest}"?`
+}
+
+/** As `suggest`, and otherwise the known names. */
+export function suggestOrList(wrong: string, known: Iterable<string>): string {
+  const names = [...known]
+  return suggest(wrong, names) || (names.length ? `. Choose from: ${listNames(names)}` : '')
+}
+
+const mostListed = 40
+
+/** `open, closed` */
+export function listNames(names: string[]): string {
+  const more = names.length - mostListed
+  return more > 0 ? `${names.slice(0, mostListed).join(', ')} and ${more} more` : names.join(', ')
+}
+
+/** An empty text if none is near. */
+function findNearest(wrong: string, known: Iterable<string>): string {
   let [best, least] = ['', Math.max(1, Math.ceil(wrong.length / 3)) + 1]
   for (const name of known) {
     if (Math.abs(name.length - wrong.length) >= least) continue
     const distance = distanceOf(wrong.toLowerCase(), name.toLowerCase())
     if (distance < least) [best, least] = [name, distance]
   }
-  return best && `. Did you mean "${best}"?`
+  return best
 }
 
 /** How many letters to insert, delete, replace or swap with their neighbour (Damerau and Levenshtein). */

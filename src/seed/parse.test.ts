@@ -12,6 +12,7 @@ const messageOf = (act: () => unknown): string => {
   }
   throw new Error('the seed was accepted')
 }
+const keysOfUser = 'The keys here are login, name, email, password, bio, company, location, site_admin, tokens, follows'
 const linesOf = (text: string) =>
   messageOf(() => parseSeed(text, 'seed.yaml'))
     .split('\n  ')
@@ -32,7 +33,7 @@ repositories:
     hooks:
 `
   assert.deepEqual(linesOf(text), [
-    'seed.yaml:4 users[0].nmae: unknown key "nmae". Did you mean "name"?',
+    `seed.yaml:4 users[0].nmae: unknown key "nmae". Did you mean "name"? ${keysOfUser}`,
     'seed.yaml:5 users[0].password: must be a text, not a whole number. Write it in quotes: "12345"',
     'seed.yaml:6 users[1].login: must be a login: up to 39 letters, digits and single hyphens',
     'seed.yaml:8 repositories[0].name: must be owner/name, such as acme/rocket',
@@ -63,24 +64,24 @@ repositories:
 `
   const found = linesOf(text)
   const expected = [
-    ':2 user: unknown key "user". Did you mean "users"?',
-    ':5 users[1].login: "Ada" is there twice',
-    ':5 users[1].email: "Ada@example.com" is there twice',
-    ':4 users[0].tokens[0].scopes[0]: there is no scope "rpeo"',
-    ':4 users[0].follows[0]: there is no user "ben" in the seed',
+    ':2 user: unknown key "user". Did you mean "users"? The keys here are start, users, organizations, repositories, oauth_applications, apps',
+    ':5 users[1].login: "Ada" is there already as "ada": upper and lower case do not count',
+    ':5 users[1].email: "Ada@example.com" is there already as "ada@example.com": upper and lower case do not count',
+    ':4 users[0].tokens[0].scopes[0]: there is no scope "rpeo". Did you mean "repo"?',
+    ':4 users[0].follows[0]: there is no user "ben" in the seed. Add it, or choose from: admin, ada, Ada',
     ':4 users[0].follows[1]: a user cannot follow themselves',
-    ':7 organizations[0].members[0]: there is no user "dora" in the seed',
-    ':7 organizations[0].teams[0].members[0]: there is no member of acme "dan" in the seed',
-    ':7 organizations[0].hooks[0].events: These events are not allowed for this hook: pusj',
+    ':7 organizations[0].members[0]: there is no user "dora" in the seed. Add it, or choose from: admin, ada, Ada',
+    ':7 organizations[0].teams[0].members[0]: there is no member of acme "dan" in the seed. Add it, or choose from: ada, dora',
+    ':7 organizations[0].hooks[0].events[0]: there is no event "pusj". Did you mean "push"?',
     ':11 repositories[0].files["../x"]: is not a path that git accepts: relative, without empty parts, ".." and ".git"',
     ':12 repositories[0].commits[0].from: there is no branch "mian" in the seed. Did you mean "main"?',
-    ':17 repositories[1].name: there is no user or organization "dora" in the seed',
+    ':17 repositories[1].name: there is no user or organization "dora" in the seed. Add it, or choose from: admin, ada, Ada, acme',
     ':17 repositories[1].fork_of: there is no repository "acme/rockt" in the seed. Did you mean "acme/rocket"?',
     ':14 repositories[0].issues[0].author: there is no user "adda" in the seed. Did you mean "ada"?',
     ':14 repositories[0].issues[0].labels[0]: there is no label of acme/rocket "bugs" in the seed. Did you mean "bug"?',
-    ':14 repositories[0].issues[0].milestone: there is no milestone of acme/rocket "Launch" in the seed',
+    ':14 repositories[0].issues[0].milestone: there is no milestone of acme/rocket "Launch" in the seed, nor any other',
     ':14 repositories[0].issues[0].closed_at: needs "state: closed" or "state: merged"',
-    ':16 repositories[0].pull_requests[0].head: there is no branch "fix" in a repository of "ben" in the seed',
+    ':16 repositories[0].pull_requests[0].head: there is no branch "ben:fix" in the seed. Add it, or choose from: acme:main, acme:fix',
     ':16 repositories[0].pull_requests[0].reviews[0].state: an author can only comment on their own pull request',
   ]
   assert.deepEqual(
@@ -117,7 +118,7 @@ repositories:
   )
   const nameless = 'users: [{ lgoin: ada }]\nrepositories: [{ name: ada/x }]'
   assert.deepEqual(linesOf(nameless), [
-    'seed.yaml:1 users[0].lgoin: unknown key "lgoin". Did you mean "login"?',
+    `seed.yaml:1 users[0].lgoin: unknown key "lgoin". Did you mean "login"? ${keysOfUser}`,
     'seed.yaml:1 users[0]: the key "login" is missing',
   ])
 })
@@ -126,7 +127,7 @@ test('JSON has the same checks and lines as YAML, and what is neither says where
   const json = '{\n  "users": [\n    { "login": "ada", "nmae": "Ada" }\n  ]\n}'
   assert.equal(
     messageOf(() => parseSeed(json, 'seed.json')).split('\n')[1],
-    '  seed.json:3 users[0].nmae: unknown key "nmae". Did you mean "name"?',
+    `  seed.json:3 users[0].nmae: unknown key "nmae". Did you mean "name"? ${keysOfUser}`,
   )
   assert.match(
     messageOf(() => parseSeed('users:\n  - [', 'seed.yaml')),
@@ -134,13 +135,12 @@ test('JSON has the same checks and lines as YAML, and what is neither says where
   )
   assert.match(
     messageOf(() => parseSeed('users: []\nusers: []', 'seed.yaml')),
-    /seed\.yaml:2: Map keys must be unique/,
+    /seed\.yaml:2: this key is there twice in the same map/,
   )
   assert.match(
     messageOf(() => parseSeed(`# ${'x'.repeat(11 << 20)}`, 'seed.yaml')),
-    /more than 10 MB/,
+    /larger than 10 MB/,
   )
-  assert.deepEqual(parseSeed('', 'seed.yaml'), {})
 })
 
 test('an alias that multiplies itself is refused', () => {
@@ -159,7 +159,7 @@ test('a typed object has the same checks, and errors name the path', () => {
   )
   assert.match(
     messageOf(() => checkSeed('ada')),
-    /The seed has an error:\n {2}seed: must be a map of keys and values, not a text/,
+    /The seed has an error:\n {2}seed: must have keys such as "users:" and "repositories:", and not be a text/,
   )
   const many = { users: Array.from({ length: 80 }, () => ({})) }
   assert.equal(messageOf(() => checkSeed(many)).split('\n').length, 52)

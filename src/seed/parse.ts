@@ -5,6 +5,7 @@ import type { Seed } from './format.ts'
 import type { Path } from './path.ts'
 import { spell } from './path.ts'
 import { setSource } from './source.ts'
+import { explainAlias, explainYaml } from './yaml-errors.ts'
 
 /** In bytes. */
 export const largestSeed = 10 << 20
@@ -12,7 +13,8 @@ export const largestSeed = 10 << 20
 /** Reads YAML or JSON. Errors name the file and the line, all of them at once up to a limit. */
 export function parseSeed(text: string, name: string): Seed {
   if (Buffer.byteLength(text) > largestSeed)
-    throw new StartError(`${name} has more than ${largestSeed >> 20} MB. A seed has at most that.`)
+    throw new StartError(`${name} is larger than ${largestSeed >> 20} MB, the limit of a seed.`)
+  if (!text.trim()) throw new StartError(`${name} is empty. ${firstKeys}`)
   const file: Parsed = parseFast(text) ?? parseLocated(text, name)
   const locate = (path: Path) => {
     file.locate ??= parseLocated(text, name).locate
@@ -24,6 +26,9 @@ export function parseSeed(text: string, name: string): Seed {
   setSource(seed, { name, locate })
   return seed
 }
+
+/** For files that are no seed at all. */
+const firstKeys = `A seed has keys such as "users:" and "repositories:", see docs/seed.md.`
 
 interface Parsed {
   value: unknown
@@ -45,7 +50,9 @@ function parseLocated(text: string, name: string): Required<Parsed> {
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const wrong = [...document.errors, ...document.warnings]
   if (wrong.length) {
-    const lines = wrong.slice(0, 10).map(({ pos, message }) => `  ${name}:${lineCounter.linePos(pos[0]).line}: ${message}`)
+    const lines = wrong
+      .slice(0, 10)
+      .map(({ pos, message }) => `  ${name}:${lineCounter.linePos(pos[0]).line}: ${explainYaml(message)}`)
     throw new StartError([`${name} is not valid YAML or JSON:`, ...lines].join('\n'))
   }
   const locate = (path: Path) => {
@@ -54,9 +61,12 @@ function parseLocated(text: string, name: string): Required<Parsed> {
   }
   try {
     // An alias that repeats itself many times over is refused here.
-    return { value: document.toJS({ maxAliasCount: 100 }) ?? {}, locate }
+    const value = document.toJS({ maxAliasCount: 100 })
+    if (value == null) throw new StartError(`${name} is empty: it has comments only. ${firstKeys}`)
+    return { value, locate }
   } catch (error) {
-    throw new StartError(`${name} is not valid YAML: ${(error as Error).message}`)
+    if (error instanceof StartError) throw error
+    throw new StartError(`${name} is not valid YAML:\n  ${explainAlias((error as Error).message, text, name)}`)
   }
 }
 

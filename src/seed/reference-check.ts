@@ -1,7 +1,8 @@
-import { checkEvents } from '#parts/webhooks/events.ts'
+import { subscribedEvents } from '#parts/webhooks/events.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Seed } from './format.ts'
-import { suggest } from './nearest.ts'
+import { listNames, suggest, suggestOrList } from './nearest.ts'
 import type { Fault, Path } from './path.ts'
 import type { SeedHook } from './repository-format.ts'
 
@@ -34,8 +35,7 @@ export class References {
   }
 
   find(path: Path, name: string | undefined, what: string, known: ReadonlySet<string>) {
-    if (this.#complete && name !== undefined && !known.has(name))
-      this.report(path, `there is no ${what} "${name}" in the seed${suggest(name, known)}`)
+    if (this.#complete && name !== undefined && !known.has(name)) this.report(path, describeMissing(name, what, known))
   }
 
   /** Names that differ in upper and lower case only are the same to the product. */
@@ -45,7 +45,7 @@ export class References {
       if (name === undefined) continue
       const first = seen.get(name.toLowerCase())
       if (first === undefined) seen.set(name.toLowerCase(), index)
-      else this.report([...path, index, ...(field ? [field] : [])], `"${name}" is there twice`)
+      else this.report([...path, index, ...(field ? [field] : [])], describeTwice(name, names[first]))
     }
   }
 
@@ -60,7 +60,27 @@ export class References {
   }
 
   hooks(path: Path, hooks: SeedHook[] = [], type: 'repository' | 'organization') {
-    for (const [index, { events = [] }] of hooks.entries())
-      this.attempt([...path, index, 'events'], () => checkEvents(events, type))
+    for (const [index, { events = [] }] of hooks.entries()) this.events([...path, index, 'events'], events, type)
+  }
+
+  /** Events that a hook or an app can subscribe to. */
+  events(path: Path, events: string[], type: HookTarget['type']) {
+    const known = new Set(subscribedEvents(['*'], type))
+    for (const [index, event] of events.entries()) {
+      if (event !== '*' && !known.has(event))
+        this.report([...path, index], `there is no event "${event}"${suggestOrList(event, known)}`)
+    }
   }
 }
+
+/** Other names that differ in upper and lower case only, or are near; all of them if none is. */
+function describeMissing(name: string, what: string, known: ReadonlySet<string>) {
+  const said = `there is no ${what} "${name}" in the seed`
+  const same = [...known].find((other) => other.toLowerCase() === name.toLowerCase())
+  if (same) return `${said}, but "${same}". Upper and lower case must be the same`
+  if (!known.size) return `${said}, nor any other`
+  return `${said}${suggest(name, known) || `. Add it, or choose from: ${listNames([...known])}`}`
+}
+
+const describeTwice = (name: string, first = name) =>
+  first === name ? `"${name}" is there twice` : `"${name}" is there already as "${first}": upper and lower case do not count`

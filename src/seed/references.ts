@@ -1,8 +1,10 @@
 import { checkEmail, checkLogin } from '#hosting/people/people.ts'
-import { isScope } from '#identity/scopes.ts'
+import { isAppPermission, permissionNames } from '#identity/permissions.ts'
+import { isScope, isServed, scopeTree } from '#identity/scopes.ts'
 import { describeKey } from '#parts/apps/apps.ts'
-import { checkAppEvents, checkAppPermissions } from '#parts/apps/events.ts'
+import { permissionsOfEvent } from '#parts/apps/events.ts'
 import type { Seed, SeedApp, SeedOrganization } from './format.ts'
+import { suggestOrList } from './nearest.ts'
 import type { Fault, Path } from './path.ts'
 import { References } from './reference-check.ts'
 import { checkRepositories } from './repository-references.ts'
@@ -53,7 +55,7 @@ function checkUsers(references: References, { users = [], organizations = [] }: 
   }
   for (const { path, scopes = [] } of tokens) {
     for (const [place, scope] of scopes.entries())
-      if (!isScope(scope)) references.report([...path, 'scopes', place], `there is no scope "${scope}"`)
+      if (!isScope(scope)) references.report([...path, 'scopes', place], describeScope(scope))
   }
   for (const [index, { login, email, follows = [], site_admin, password }] of users.entries()) {
     if (login !== 'admin') references.attempt(['users', index, 'login'], () => checkLogin(login, 'User'))
@@ -77,6 +79,9 @@ function checkUsers(references: References, { users = [], organizations = [] }: 
     if (logins.has(login.toLowerCase())) references.report(['organizations', index, 'login'], `"${login}" is the login of a user`)
   }
 }
+
+const scopeNames = scopeTree.map(({ name }) => name).filter(isServed)
+const describeScope = (scope: string) => `there is no scope "${scope}"${suggestOrList(scope, scopeNames)}`
 
 function checkOrganization(references: References, path: Path, organization: SeedOrganization) {
   const { login, owners, members = [], teams = [], hooks } = organization
@@ -103,10 +108,19 @@ function checkOrganization(references: References, path: Path, organization: See
   references.hooks([...path, 'hooks'], hooks, 'organization')
 }
 
+const appPermissions = [...permissionNames.repository, ...permissionNames.organization]
+
 function checkApp(references: References, path: Path, { owner, permissions = {}, events = [], ...app }: SeedApp) {
   references.find([...path, 'owner'], owner, 'user or organization', new Set([...references.users, ...references.organizations]))
-  references.attempt([...path, 'permissions'], () => checkAppPermissions(permissions))
-  references.attempt([...path, 'events'], () => checkAppEvents(events, checkAppPermissions(permissions)))
+  for (const name of Object.keys(permissions))
+    if (!isAppPermission(name))
+      references.report([...path, 'permissions', name], `there is no permission "${name}"${suggestOrList(name, appPermissions)}`)
+  references.events([...path, 'events'], events, 'integration')
+  for (const [index, event] of events.entries()) {
+    const needed = permissionsOfEvent(event)
+    if (needed.length && !needed.some((name) => name === 'metadata' || name in permissions))
+      references.report([...path, 'events', index], `"${event}" needs the permission ${needed.join(' or ')}: read`)
+  }
   for (const [index, { account, repositories = [] }] of (app.installations ?? []).entries()) {
     const at = [...path, 'installations', index]
     references.find(

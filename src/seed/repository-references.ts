@@ -171,6 +171,10 @@ function checkConversations(references: References, path: Path, repository: Seed
   for (const [index, { author }] of releases.entries()) references.user([...path, 'releases', index, 'author'], author)
 }
 
+/** `owner:branch` of all repositories. */
+const ownedBranches = (all: Map<string, Set<string>>) =>
+  new Set([...all].flatMap(([name, branches]) => [...branches].map((branch) => `${name.split('/')[0]}:${branch}`)))
+
 function checkPull(
   references: References,
   path: Path,
@@ -183,8 +187,7 @@ function checkPull(
   references.find([...path, 'base'], base, `branch of ${name}`, own)
   const [, owner, branch = head] = /^([^:]+):(.+)$/.exec(head) ?? []
   if (!owner) references.find([...path, 'head'], head, `branch of ${name}`, own)
-  else if (![...all].some(([each, branches]) => each.startsWith(`${owner}/`) && branches.has(branch)))
-    references.report([...path, 'head'], `there is no branch "${branch}" in a repository of "${owner}" in the seed`)
+  else references.find([...path, 'head'], head, 'branch', ownedBranches(all))
   if (!owner && branch === base) references.report([...path, 'head'], 'must not be the base')
   references.usersOf([...path, 'reviewers'], reviewers)
   if (reviewers.includes(author))

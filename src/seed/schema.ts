@@ -1,4 +1,5 @@
 import { accessNames } from '#identity/access.ts'
+import { longestPassword, shortestPassword } from '#identity/passwords.ts'
 
 /** The part of JSON Schema that the format needs. `errorMessage` is what editors and we say when `pattern` does not match. */
 export interface Schema {
@@ -51,6 +52,8 @@ const fullName = matching(/^[A-Za-z0-9-]+\/[\w.-]+$/, 'must be owner/name, such 
 const address = matching(/^https?:\/\/[^\s]+$/, 'must be an http or https address')
 const permission = oneOf(...accessNames.filter((name) => !['read', 'write'].includes(name)))
 
+const password: Schema = { type: 'string', minLength: shortestPassword, maxLength: longestPassword }
+
 /** Names of required keys have a `!`. */
 function object(keys: Record<string, Schema>): Schema {
   const entries = Object.entries(keys)
@@ -74,7 +77,7 @@ export const definitions: Record<string, Schema> = {
     apps: listOf('SeedApp'),
   }),
   SeedUser: object({
-    ...{ 'login!': login, name: text(), email: text(), password: text(), bio: text(), company: text(), location: text() },
+    ...{ 'login!': login, name: text(), email: text(), password, bio: text(), company: text(), location: text() },
     ...{ site_admin: flag, tokens: { ...listOf('SeedToken'), minItems: 1 }, follows: list(login) },
   }),
   SeedToken: object({
@@ -153,3 +156,7 @@ export const definitions: Record<string, Schema> = {
   }),
   SeedInstallation: object({ 'account!': login, repositories: list(fullName) }),
 }
+
+/** Follows a reference to a definition. */
+export const resolve = (schema: Schema): Schema =>
+  schema.$ref ? (definitions[schema.$ref.slice('#/$defs/'.length)] ?? {}) : schema

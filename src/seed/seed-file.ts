@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Belfry } from '#belfry.ts'
 import { codeOf, type Queryable, sql } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
@@ -24,13 +24,32 @@ export function readSeedFile(name: string): SeedFile {
 
 function readText(name: string) {
   try {
-    if (statSync(name).size > largestSeed)
-      throw new StartError(`${name} is larger than ${largestSeed >> 20} MB, the limit of a seed.`)
-    return readFileSync(name, 'utf8')
+    const { size } = statSync(name)
+    if (size > largestSeed) throw new StartError(`${name} is larger than ${largestSeed >> 20} MB, the limit of a seed.`)
+    return decode(readFileSync(name), name)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`Cannot read the seed ${name} (${codeOf(error)}).`)
+    const code = codeOf(error) ?? ''
+    throw new StartError(unreadable[code]?.(name) ?? `Cannot read the seed ${name} (${code}).`)
   }
+}
+
+const unreadable: Record<string, (name: string) => string> = {
+  ENOENT: (name) => `There is no file ${resolve(name)}. Name the file of the seed, in YAML or JSON.`,
+  ENOTDIR: (name) => `There is no file ${resolve(name)}. Name the file of the seed, in YAML or JSON.`,
+  EISDIR: (name) => `${name} is a folder. Name the file of the seed in it, in YAML or JSON.`,
+  EACCES: (name) => `${name} may not be read by this account. Change its permissions.`,
+}
+
+/** Otherwise, characters of another encoding would become `\u{FFFD}` in the database. */
+function decode(bytes: Buffer, name: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+  } catch {
+    // Below.
+  }
+  throw new StartError(`${name} is not text in UTF-8. Save it as UTF-8, in YAML or JSON.`)
 }
 
 interface State {

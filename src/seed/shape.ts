@@ -1,6 +1,8 @@
+import { describeMismatch } from './mismatch.ts'
 import { suggest } from './nearest.ts'
 import type { Fault, Path } from './path.ts'
-import { definitions, type Schema, type Type } from './schema.ts'
+import { definitions, resolve, type Schema, type Type } from './schema.ts'
+import { describeUnknownKey } from './unknown-key.ts'
 
 /** Faults beyond these are not looked for. */
 export const mostFaults = 50
@@ -30,6 +32,8 @@ export interface Shape {
 export function checkShape(seed: unknown): Shape {
   const faults: Fault[] = []
   const filled: Path[] = []
+  /** Places whose keys a fault lists already. */
+  const listed = new Set<object>()
   let [values, complete] = [0, true]
   const check = (value: unknown, given: Schema, path: Path): unknown => {
     const schema = resolve(given)
@@ -39,7 +43,7 @@ export function checkShape(seed: unknown): Shape {
     const types = [schema.type ?? []].flat()
     const type = typeOf(value)
     if (!types.includes(type as Type)) {
-      report(describeMismatch(types, type, value))
+      report(describeMismatch(schema, type, value))
       return types.includes('string') && isPlain(value) ? String(value) : fill(schema, path)
     }
     if (typeof value === 'string') checkText(value, schema, report)
@@ -62,7 +66,10 @@ export function checkShape(seed: unknown): Shape {
       if (item === undefined) continue
       const known = Object.hasOwn(properties, key) ? properties[key] : others || undefined
       if (known) repaired.push([key, check(item, known, [...path, key])])
-      else faults.push({ path: [...path, key], message: `unknown key "${key}"${suggest(key, Object.keys(properties))}` })
+      else {
+        faults.push({ path: [...path, key], message: describeUnknownKey(key, Object.keys(properties), listed.has(properties)) })
+        listed.add(properties)
+      }
     }
     for (const key of required) {
       if (value[key] !== undefined) continue
@@ -91,13 +98,15 @@ export function checkShape(seed: unknown): Shape {
   return { faults, repaired: usable ? repaired : undefined, filled, complete }
 }
 
-const resolve = (schema: Schema): Schema => (schema.$ref ? (definitions[schema.$ref.slice('#/$defs/'.length)] ?? {}) : schema)
-
 const isPlain = (value: unknown) => typeof value === 'number' || typeof value === 'boolean'
 
 function checkText(value: string, schema: Schema, report: (message: string) => void) {
-  if (value.length < (schema.minLength ?? 0)) return report('must not be empty')
-  if (value.length > (schema.maxLength ?? value.length)) return report(`has more than ${schema.maxLength} characters`)
+  const { minLength = 0, maxLength = value.length } = schema
+  if (value.length < minLength)
+    return report(
+      minLength === 1 ? 'must not be empty' : `must have ${minLength} to ${maxLength} characters, not ${value.length}`,
+    )
+  if (value.length > maxLength) return report(`has ${value.length} characters, more than ${maxLength}`)
   if (value.includes('\0') || !value.isWellFormed()) return report('has a character that PostgreSQL cannot store')
   if (schema.enum && !schema.enum.includes(value))
     return report(`must be one of ${schema.enum.join(', ')}${suggest(value, schema.enum)}`)
@@ -116,19 +125,4 @@ function typeOf(value: unknown): Type | 'number' | 'undefined' | 'function' {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number'
   return typeof value as 'string' | 'boolean' | 'object' | 'undefined' | 'function'
-}
-
-const names: Record<string, string> = {
-  ...{ string: 'a text', integer: 'a whole number', number: 'a number', boolean: 'true or false', array: 'a list' },
-  ...{ object: 'a map of keys and values', null: 'empty' },
-}
-
-function describeMismatch(wanted: Type[], found: string, value: unknown) {
-  const expected = wanted
-    .filter((type) => type !== 'null')
-    .map((type) => names[type])
-    .join(' or ')
-  const quoted = wanted.includes('string') && ['integer', 'number', 'boolean'].includes(found)
-  const hint = quoted ? `. Write it in quotes: "${value}"` : found === 'null' ? '. Give it a value, or remove the key' : ''
-  return `must be ${expected}, not ${names[found] ?? `a ${found}`}${hint}`
 }

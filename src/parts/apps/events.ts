@@ -35,6 +35,9 @@ const isIncluded = (event: string, permissions: AppPermissions) =>
   Object.hasOwn(needed, event) &&
   (needed[event]?.some((name) => name === 'metadata' || Object.hasOwn(permissions, name)) ?? false)
 
+/** The permissions of which an app needs one to subscribe to the event. None for an event that no permission includes. */
+export const permissionsOfEvent = (event: string) => (Object.hasOwn(needed, event) ? (needed[event] ?? []) : [])
+
 /** An event shows records, so an app can subscribe to it only if it may read them. */
 export function checkAppEvents(events: string[], permissions: AppPermissions): string[] {
   const wanted = [...new Set(events)].filter((event) => !always.has(event))
