@@ -4,7 +4,8 @@ import type { Transaction } from '#platform/database.ts'
 import { Refusal, StartError } from '#platform/errors.ts'
 import { countJobs, listFailedJobs } from '#platform/failed-jobs.ts'
 import type { Administration } from './administration.ts'
-import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
+import { listOptions, sliceOf } from './list-command.ts'
+import { idIn, type Subcommand, subcommand } from './subcommand.ts'
 import { dateText, textTable } from './table.ts'
 
 export const jobCommands: Subcommand[] = [
@@ -38,10 +39,10 @@ function acting(verb: string, summary: string, act: Act, outcome: string): Subco
     options: { all: { type: 'boolean', default: false, about: 'all failed jobs' } },
     async run({ options: { all }, given: [id], open }) {
       if ((id === undefined) === !all) throw new UsageError('Give either the id of a job or --all', `admin ${name}`)
-      if (id !== undefined && !/^\d{1,15}$/.test(id)) throw new UsageError(`"${id}" is no id of a job`, `admin ${name}`)
+      const only = id === undefined ? undefined : idIn(name, 'job', id)
       const { db, operator } = await open()
-      const ids =
-        id === undefined ? (await listFailedJobs(db, { limit: mostAtOnce, offset: 0 })).rows.map((job) => job.id) : [Number(id)]
+      const failed = async () => (await listFailedJobs(db, { limit: mostAtOnce, offset: 0 })).rows.map((job) => job.id)
+      const ids = only === undefined ? await failed() : [only]
       const done: number[] = []
       for (const each of ids) {
         try {

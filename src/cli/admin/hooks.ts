@@ -3,8 +3,9 @@ import { UsageError } from '#cli/command.ts'
 import { findHook, type ListedHook, listAllHooks } from '#parts/webhooks/all-hooks.ts'
 import { createReplay } from '#parts/webhooks/replays/replays.ts'
 import { StartError } from '#platform/errors.ts'
-import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
-import { dateText, textTable } from './table.ts'
+import { listCommand } from './list-command.ts'
+import { idIn, type Subcommand, subcommand } from './subcommand.ts'
+import { dateText } from './table.ts'
 
 export const hookCommands: Subcommand[] = [
   listing('list', 'list webhooks of all repositories, organizations and apps', false),
@@ -21,9 +22,9 @@ export const hookCommands: Subcommand[] = [
     async run({ options, given: [id = ''], open }) {
       const { since, until, events } = options
       if (since === undefined) throw new UsageError('--since is missing', 'admin hooks replay')
-      if (!/^\d{1,15}$/.test(id)) throw new UsageError(`"${id}" is no id of a hook`, 'admin hooks replay')
+      const hook_id = idIn('hooks replay', 'hook', id)
       const { db, operator } = await open()
-      const hook = await findHook(db, Number(id)).catch(() => {
+      const hook = await findHook(db, hook_id).catch(() => {
         throw new StartError(`There is no hook ${id}.`)
       })
       const wanted = { since, until: until ?? null, events: events?.split(/[\s,]+/).filter(Boolean) ?? null }
@@ -41,29 +42,25 @@ export const hookCommands: Subcommand[] = [
 ]
 
 function listing(verb: string, summary: string, failing: boolean): Subcommand {
-  const name = `hooks ${verb}`
-  return subcommand({
-    name,
+  return listCommand({
+    name: `hooks ${verb}`,
     summary,
-    options: listOptions,
-    async run({ options, open }) {
-      const slice = sliceOf(name, options)
-      const { db } = await open()
-      const { rows, total } = await listAllHooks(db, { failing }, slice)
-      const lines = rows.map((hook) => [
-        hook.id,
-        hook.target,
-        hook.host,
-        stateOf(hook),
-        hook.failures,
-        hook.last_code && `${hook.last_code} ${hook.last_status}`,
-        dateText(hook.last_delivered_at),
-      ])
-      const heading = ['ID', 'OF', 'TO', 'STATE', 'FAILED IN A ROW', 'LAST RESPONSE', 'AT']
-      return { data: rows, text: textTable(heading, lines, total) }
+    list:
+      () =>
+      ({ db }, slice) =>
+        listAllHooks(db, { failing }, slice),
+    columns: {
+      ID: ({ id }) => id,
+      OF: ({ target }) => target,
+      TO: ({ host }) => host,
+      STATE: stateOf,
+      'FAILED IN A ROW': ({ failures }) => failures,
+      'LAST RESPONSE': ({ last_code, last_status }) => last_code && `${last_code} ${last_status}`,
+      AT: ({ last_delivered_at }) => dateText(last_delivered_at),
     },
   })
 }
 
-const stateOf = ({ active, paused_reason }: ListedHook) =>
-  paused_reason ? `paused: ${paused_reason}` : active ? 'active' : 'inactive'
+function stateOf({ active, paused_reason }: ListedHook) {
+  return paused_reason ? `paused: ${paused_reason}` : active ? 'active' : 'inactive'
+}

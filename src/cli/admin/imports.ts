@@ -1,29 +1,27 @@
 import { cancelImportByAdmin, listAllImports, restartImportByAdmin } from '#parts/imports/all-imports.ts'
 import { importDeps } from '#parts/imports/availability.ts'
 import { Refusal, StartError } from '#platform/errors.ts'
-import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
-import { dateText, textTable } from './table.ts'
+import { listCommand } from './list-command.ts'
+import { type Subcommand, subcommand } from './subcommand.ts'
+import { dateText } from './table.ts'
 
 export const importCommands: Subcommand[] = [
-  subcommand({
+  listCommand({
     name: 'imports list',
     summary: 'list source imports, those that run first',
-    options: { active: { type: 'boolean', default: false, about: 'only those that run or wait' }, ...listOptions },
-    async run({ options, open }) {
-      const slice = sliceOf('imports list', options)
-      const { db } = await open()
-      const { rows, total } = await listAllImports(db, options, slice)
-      const lines = rows.map((each) => [
-        each.repository,
-        each.requester,
-        each.vcs,
-        each.source,
-        each.status,
-        dateText(each.updated_at),
-        each.message,
-      ])
-      const heading = ['REPOSITORY', 'BY', 'KIND', 'SOURCE', 'STATUS', 'UPDATED', 'MESSAGE']
-      return { data: rows, text: textTable(heading, lines, total) }
+    options: { active: { type: 'boolean', default: false, about: 'only those that run or wait' } },
+    list:
+      (options) =>
+      ({ db }, slice) =>
+        listAllImports(db, options, slice),
+    columns: {
+      REPOSITORY: ({ repository }) => repository,
+      BY: ({ requester }) => requester,
+      KIND: ({ vcs }) => vcs,
+      SOURCE: ({ source }) => source,
+      STATUS: ({ status }) => status,
+      UPDATED: ({ updated_at }) => dateText(updated_at),
+      MESSAGE: ({ message }) => message,
     },
   }),
   subcommand({

@@ -10,7 +10,7 @@ type ParseOption = NonNullable<ParseArgsConfig['options']>[string]
 /** An option as parseArgs reads it, and as `--help` describes it. */
 export type Option = ParseOption & { about: string; value?: string }
 type Options = Record<string, Option>
-type Values<O extends Options> = ReturnType<typeof readArguments<O>>['values']
+export type Values<O extends Options> = ReturnType<typeof readArguments<O>>['values']
 
 /** What a subcommand has done: data for `--json`, and text for people. `code` is the exit code, 0 unless given. */
 export interface Result {
@@ -130,13 +130,8 @@ export function wholeNumber(command: string, name: string, text: string, least: 
   throw new UsageError(`--${name} must be a whole number from ${least} to ${most}`, `admin ${command}`)
 }
 
-/** Options of lists. */
-export const listOptions = {
-  limit: { type: 'string', default: '100', value: 'N', about: 'how many to print [100]' },
-  page: { type: 'string', default: '1', value: 'N', about: 'which page of so many [1]' },
-} as const
-
-export function sliceOf(command: string, { limit, page }: { limit: string; page: string }) {
-  const size = wholeNumber(command, 'limit', limit, 1, 10_000)
-  return { limit: size, offset: size * (wholeNumber(command, 'page', page, 1, 1_000_000) - 1) }
+/** Reads the id of a record that an argument names, such as a hook. */
+export function idIn(command: string, noun: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new UsageError(`"${text}" is no id of a ${noun}`, `admin ${command}`)
 }

@@ -1,5 +1,7 @@
+export type Cell = string | number | null
+
 /** Rows with a heading, in columns. Control characters could move the cursor of a terminal, so they are replaced. */
-export function textTable(heading: string[], rows: (string | number | null)[][], total = rows.length): string {
+export function textTable(heading: string[], rows: Cell[][], total = rows.length): string {
   const cells = [heading, ...rows.map((row) => row.map((cell) => printable(`${cell ?? '-'}`)))]
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) =>

@@ -2,32 +2,29 @@ import { UsageError } from '#cli/command.ts'
 import { createTokenByAdmin, listTokens, revokeAllTokens, revokeToken } from '#hosting/administration/tokens.ts'
 import { allScopes } from '#identity/scopes.ts'
 import { StartError } from '#platform/errors.ts'
-import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
-import { dateText, textTable } from './table.ts'
+import { listCommand } from './list-command.ts'
+import { idIn, type Subcommand, subcommand } from './subcommand.ts'
+import { dateText } from './table.ts'
 import { findUser } from './users.ts'
 
 export const tokenCommands: Subcommand[] = [
-  subcommand({
+  listCommand({
     name: 'tokens list',
     arguments: '[LOGIN]',
     summary: 'list tokens of all users, or of one; secrets are not stored and cannot be shown',
-    options: listOptions,
-    async run({ options, given: [login], open }) {
-      const slice = sliceOf('tokens list', options)
-      const { db } = await open()
-      const { rows, total } = await listTokens(db, login === undefined ? null : await findUser(db, login), slice)
-      const lines = rows.map((token) => [
-        token.id,
-        token.login,
-        token.kind,
-        token.application ?? token.note,
-        token.scopes.join(','),
-        `…${token.last_eight}`,
-        dateText(token.last_used_at),
-        dateText(token.expires_at),
-      ])
-      const heading = ['ID', 'USER', 'KIND', 'NOTE', 'SCOPES', 'ENDS WITH', 'LAST USED', 'EXPIRES']
-      return { data: rows, text: textTable(heading, lines, total) }
+    list:
+      (_, [login]) =>
+      async ({ db }, slice) =>
+        listTokens(db, login === undefined ? null : await findUser(db, login), slice),
+    columns: {
+      ID: ({ id }) => id,
+      USER: ({ login }) => login,
+      KIND: ({ kind }) => kind,
+      NOTE: ({ application, note }) => application ?? note,
+      SCOPES: ({ scopes }) => scopes.join(','),
+      'ENDS WITH': ({ last_eight }) => `…${last_eight}`,
+      'LAST USED': ({ last_used_at }) => dateText(last_used_at),
+      EXPIRES: ({ expires_at }) => dateText(expires_at),
     },
   }),
   subcommand({
@@ -61,7 +58,7 @@ export const tokenCommands: Subcommand[] = [
     async run({ options: { user: login }, given: [id], open }) {
       if ((id === undefined) === (login === undefined))
         throw new UsageError('Give either the id of a token or --user', 'admin tokens revoke')
-      if (id !== undefined && !/^\d{1,15}$/.test(id)) throw new UsageError(`"${id}" is no id of a token`, 'admin tokens revoke')
+      const token_id = id === undefined ? 0 : idIn('tokens revoke', 'token', id)
       const { db, operator } = await open()
       if (login !== undefined) {
         const user = await findUser(db, login)
@@ -69,7 +66,7 @@ export const tokenCommands: Subcommand[] = [
         return { data: { login: user.login, revoked }, text: `Revoked ${revoked} tokens of ${user.login}.` }
       }
       const token = await db
-        .transaction((transaction) => revokeToken(transaction, operator, Number(id)))
+        .transaction((transaction) => revokeToken(transaction, operator, token_id))
         .catch((error) => {
           throw error.reason === 'missing' ? new StartError(`There is no token ${id}.`) : error
         })

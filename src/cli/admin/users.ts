@@ -5,8 +5,9 @@ import { loadUser } from '#identity/accounts.ts'
 import { type ListedAccount, listAccounts, type UserFilter, userFilters } from '#parts/administration/accounts.ts'
 import { StartError } from '#platform/errors.ts'
 import { randomText } from '#platform/secrets.ts'
-import { listOptions, type Subcommand, sliceOf, subcommand } from './subcommand.ts'
-import { dateText, textTable } from './table.ts'
+import { listCommand } from './list-command.ts'
+import { type Subcommand, subcommand } from './subcommand.ts'
+import { dateText } from './table.ts'
 
 const passwordInput = {
   type: 'boolean',
@@ -15,33 +16,26 @@ const passwordInput = {
 } as const
 
 export const userCommands: Subcommand[] = [
-  subcommand({
+  listCommand({
     name: 'users list',
     summary: 'list users',
     options: {
       filter: { type: 'string', default: 'all', value: 'NAME', about: `one of ${Object.keys(userFilters).join(', ')} [all]` },
       search: { type: 'string', default: '', value: 'WORDS', about: 'the beginning of a login, name or e-mail address' },
-      ...listOptions,
     },
-    async run({ options, open }) {
-      if (!Object.hasOwn(userFilters, options.filter))
-        throw new UsageError(`There is no filter "${options.filter}"`, 'admin users list')
-      const slice = sliceOf('users list', options)
-      const { db } = await open()
-      const { rows, total } = await listAccounts(db, 'User', options.search, options.filter as UserFilter, slice)
-      const lines = rows.map((user) => [
-        user.login,
-        user.name,
-        user.email,
-        stateOf(user),
-        user.repositories,
-        dateText(user.created_at),
-      ])
-      return {
-        data: rows.map(userData),
-        text: textTable(['LOGIN', 'NAME', 'E-MAIL', 'STATE', 'REPOSITORIES', 'CREATED'], lines, total),
-      }
+    list({ filter, search }) {
+      if (!Object.hasOwn(userFilters, filter)) throw new UsageError(`There is no filter "${filter}"`, 'admin users list')
+      return ({ db }, slice) => listAccounts(db, 'User', search, filter as UserFilter, slice)
     },
+    columns: {
+      LOGIN: ({ login }) => login,
+      NAME: ({ name }) => name,
+      'E-MAIL': ({ email }) => email,
+      STATE: stateOf,
+      REPOSITORIES: ({ repositories }) => repositories,
+      CREATED: ({ created_at }) => dateText(created_at),
+    },
+    data: userData,
   }),
   subcommand({
     name: 'users create',
@@ -130,16 +124,10 @@ async function choosePassword(from_input: boolean): Promise<Chosen> {
 
 const passwordLine = (chosen: Chosen | undefined) => (chosen?.shown ? [`Password: ${chosen.password}`] : [])
 
-const stateOf = ({ site_admin, suspended_at }: ListedAccount) =>
-  [site_admin && 'site admin', suspended_at && 'suspended'].filter(Boolean).join(', ') || 'active'
+export function stateOf({ site_admin, suspended_at }: ListedAccount) {
+  return [site_admin && 'site admin', suspended_at && 'suspended'].filter(Boolean).join(', ') || 'active'
+}
 
-const userData = ({ id, login, name, email, site_admin, suspended_at, repositories, created_at }: ListedAccount) => ({
-  id,
-  login,
-  name,
-  email,
-  site_admin,
-  suspended_at,
-  repositories,
-  created_at,
-})
+function userData({ id, login, name, email, site_admin, suspended_at, repositories, created_at }: ListedAccount) {
+  return { id, login, name, email, site_admin, suspended_at, repositories, created_at }
+}
