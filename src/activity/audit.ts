@@ -21,6 +21,9 @@ export interface Operator {
 /** Who acts on the site as a whole: a site admin, or the operator. */
 export type Administrator = { id: number } | Operator
 
+/** The actor for `publish`. An operator has no account: payloads show the ghost, and the audit log names the operator. */
+export const actorOf = (admin: Administrator): { id: number } => ('operator' in admin ? { id: 0, ...admin } : admin)
+
 /** Records in the transaction of an act who did it. `subject` names what was changed, such as a login or `owner/name`. */
 export async function recordAudit(db: Queryable, actor: Administrator, action: string, subject: string) {
   if ('operator' in actor) {
@@ -51,9 +54,36 @@ export function listAudit(
   slice: Slice,
   order: 'asc' | 'desc' = 'desc',
 ): Promise<Listed<AuditEntry>> {
-  const source = sql`audit_entries where ${conditionsOf(filter).reduce((all, next) => sql`${all} and ${next}`)}`
+  const source = sql`audit_entries where ${meets(filter)}`
   return listed(db, { columns: sql`*`, source, order: order === 'asc' ? sql`id` : sql`id desc` }, slice)
 }
+
+/** A page starts after the entry `after` or ends before the entry `before`; with neither, it is the first one. */
+export interface AuditPage {
+  after?: number | undefined
+  before?: number | undefined
+  limit: number
+  order: 'asc' | 'desc'
+}
+
+/** A page without a count, so that it costs the same however long the log is. Returns the ids to go on from, where there are more entries. */
+export async function readAuditPage(db: Queryable, filter: AuditFilter, { after, before, limit, order }: AuditPage) {
+  const backwards = before !== undefined
+  const from = backwards ? before : after
+  const upwards = (order === 'asc') !== backwards
+  const beyond = from === undefined ? sql`true` : upwards ? sql`id > ${from}` : sql`id < ${from}`
+  const found = await db.rows<AuditEntry>(sql`
+    select * from audit_entries where ${meets(filter)} and ${beyond} order by ${upwards ? sql`id` : sql`id desc`} limit ${limit + 1}`)
+  const more = found.length > limit
+  const rows = backwards ? found.slice(0, limit).reverse() : found.slice(0, limit)
+  return {
+    rows,
+    prev: (backwards ? more : after !== undefined) ? rows[0]?.id : undefined,
+    next: (backwards ? rows.length > 0 : more) ? rows.at(-1)?.id : undefined,
+  }
+}
+
+const meets = (filter: AuditFilter): Sql => conditionsOf(filter).reduce((all, next) => sql`${all} and ${next}`)
 
 function conditionsOf({ words, actor, action, since, until }: AuditFilter): Sql[] {
   const pattern = words && `%${escaped(words)}%`

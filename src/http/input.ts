@@ -10,7 +10,7 @@ export type QueryFields = Record<string, TSchema>
 export type Query<Fields extends QueryFields> = { [Name in keyof Fields]: Static<Fields[Name]> }
 
 /** A query parameter with any text. */
-export const text = () => Type.String({ default: '' })
+export const text = (description?: string) => Type.String({ default: '', ...(description && { description }) })
 
 /** The parameter `since` of a list in the order of ids: the last id that the client has seen. */
 export const readSince = (since: string) => (/^\d{1,15}$/.test(since) ? Number(since) : 0)

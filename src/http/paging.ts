@@ -65,8 +65,8 @@ function joined(links: string[]): string | undefined {
 export interface Cursors {
   prev: string | undefined
   next: string | undefined
-  /** The query parameter that takes the cursor; `cursor` by default. */
-  parameter?: 'cursor' | 'since'
+  /** The query parameter that takes the cursor, `cursor` by default, or one for each direction. */
+  parameter?: 'cursor' | 'since' | { prev: string; next: string }
 }
 
 /** A list in the order of ids, whose `since` is the last id that the client has seen. `rows` has one row more if there is a next page. */
@@ -79,11 +79,13 @@ export function cursorLinks(
   query: URLSearchParams,
   { prev, next, parameter = 'cursor' }: Cursors,
 ): string | undefined {
-  const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) => {
+  const named = typeof parameter === 'string' ? { prev: parameter, next: parameter } : parameter
+  const links = (['prev', 'next'] as const).flatMap((rel) => {
+    const cursor = { prev, next }[rel]
     if (cursor === undefined) return []
     const parameters = new URLSearchParams(query)
-    parameters.delete('page')
-    parameters.set(parameter, cursor)
+    for (const name of ['page', named.prev, named.next]) parameters.delete(name)
+    parameters.set(named[rel], cursor)
     return [`<${address}?${parameters}>; rel="${rel}"`]
   })
   return joined(links)

@@ -1,7 +1,7 @@
-import { type AuditEntry, listAudit } from '#activity/audit.ts'
-import { get, group, listOf, paged } from '#http/endpoint.ts'
+import { type AuditEntry, readAuditPage } from '#activity/audit.ts'
+import { Answer, get, group } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
-import { missing } from '#platform/errors.ts'
+import { missing, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { readPhrase } from './audit-phrase.ts'
 
@@ -32,17 +32,38 @@ export const api = group('Audit log', [
       viewer: 'site_admin',
       operation: 'enterprise-admin/get-audit-log',
       summary: 'The audit log of this server, whose enterprise is `belfry`',
-      query: { phrase: text(), include: choice('web', 'git', 'all'), order: choice('desc', 'asc') },
-      ...listOf(AuditLogEvent),
+      refuses: ['malformed', 'invalid'],
+      query: {
+        phrase: text('Words, and any of `actor:LOGIN`, `action:user.suspend` (or `action:user`) and `created:>=2026-01-31`.'),
+        include: choice('web', 'git', 'all'),
+        after: text('Entries after this one, as the `Link` header gives it.'),
+        before: text('Entries before this one, as the `Link` header gives it.'),
+        order: choice('desc', 'asc'),
+      },
+      list: 'by cursor',
+      answers: { 200: Type.Array(AuditLogEvent) },
     },
     async ({ db, params, query, page }) => {
       if (params.enterprise.toLowerCase() !== enterprise) throw missing()
+      const [after, before] = [readCursor('after', query.after), readCursor('before', query.before)]
+      if (after !== undefined && before !== undefined) throw new Refusal('malformed', 'Send either after or before.')
+      const filter = readPhrase(query.phrase)
       // Fetches and pushes are not recorded.
-      if (query.include === 'git') return paged({ rows: [], total: 0 }, auditJson)
-      return paged(await listAudit(db, readPhrase(query.phrase), page, query.order), auditJson)
+      if (query.include === 'git') return []
+      const { rows, prev, next } = await readAuditPage(db, filter, { after, before, limit: page.limit, order: query.order })
+      const cursors = { prev: prev?.toString(), next: next?.toString(), parameter: { prev: 'before', next: 'after' } }
+      return new Answer(rows.map(auditJson), { cursors })
     },
   ),
 ])
+
+/** The id of an entry, of at most 15 digits. */
+function readCursor(name: string, text: string): number | undefined {
+  if (text === '') return undefined
+  if (!/^\d{1,15}$/.test(text))
+    throw new Refusal('malformed', `The cursor in ${name} is not valid. Take it from the Link header.`)
+  return Number(text)
+}
 
 function auditJson({ id, at, actor_id, actor_login, action, subject, via }: AuditEntry): Static<typeof AuditLogEvent> {
   return {

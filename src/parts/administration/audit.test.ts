@@ -44,3 +44,38 @@ test('the audit log exists for site admins only, and has what they do to organiz
   const entries = await forge.admin.read(log)
   assert.deepEqual(pick(entries, 'action'), ['user.end_impersonation', 'user.impersonate', 'org.rename', 'org.create'])
 }))
+
+test('the audit log is paged by cursors, in both directions and orders', inject(async (forge) => {
+  const { admin } = forge
+  const logins = ['ada', 'ben', 'cleo', 'dan', 'eve']
+  for (const login of logins) {
+    await forge.person(login)
+    await expect(204, await admin.put(`/users/${login}/suspended`))
+  }
+  const linkOf = (answer: Response, rel: string) =>
+    new RegExp(`<([^>]+)>; rel="${rel}"`).exec(answer.headers.get('link') ?? '')?.[1]?.replace(/^.*(?=\/enterprises)/, '')
+  const read = async (path: string) => {
+    const answer = await admin.get(path)
+    const users = pick((await expect(200, answer)) as never, 'user')
+    return { users, next: linkOf(answer, 'next'), prev: linkOf(answer, 'prev') }
+  }
+  for (const [order, wanted] of [
+    ['desc', logins.toReversed()],
+    ['asc', logins],
+  ] as const) {
+    const first = await read(`${log}?phrase=action:user.suspend&per_page=2&order=${order}`)
+    assert.deepEqual([first.users, first.prev], [wanted.slice(0, 2), undefined])
+    const second = await read(first.next ?? '')
+    const third = await read(second.next ?? '')
+    assert.deepEqual([...second.users, ...third.users], wanted.slice(2))
+    assert.equal(third.next, undefined)
+    const back = await read(third.prev ?? '')
+    assert.deepEqual(back.users, second.users)
+    const start = await read(back.prev ?? '')
+    assert.deepEqual([start.users, start.prev, start.next], [first.users, undefined, first.next])
+  }
+  for (const query of ['after=soon', 'before=1e9', 'after=1&before=2', 'after=9999999999999999'])
+    await expect(400, await admin.get(`${log}?${query}`))
+  assert.deepEqual((await read(`${log}?after=1`)).users, [])
+  assert.match(await (await fetch(`${forge.web}/docs/audit-log`)).text(), /actor:LOGIN/)
+}))

@@ -3,6 +3,7 @@ import type { TSchema } from '#platform/schema.ts'
 /** The parts of a schema that the reference shows. */
 export interface Schema {
   title?: string
+  description?: string
   type?: string | string[]
   format?: string
   const?: unknown

@@ -106,10 +106,13 @@ ${endpoint.raw_body && html`<h3>Body</h3><p>The body is sent as it is, not as JS
 
 function fieldTable(title: string, rows: FieldRow[], note: (name: string) => string | undefined) {
   if (!rows.length) return ''
-  const cells = rows.map(({ name, schema, required }) => [
-    html`<code>${name}</code>${required && html` <span class="required">required</span>`}`,
-    html`${describeType(schema)}${note(name) && html`<p>${withCode(note(name) ?? '')}</p>`}`,
-  ])
+  const cells = rows.map(({ name, schema, required }) => {
+    const about = schema.description ?? note(name)
+    return [
+      html`<code>${name}</code>${required && html` <span class="required">required</span>`}`,
+      html`${describeType(schema)}${about && html`<p>${withCode(about)}</p>`}`,
+    ]
+  })
   return html`<h3>${title}</h3>${table(['Name', 'Type'], cells, { label: title })}`
 }
 
