@@ -102,10 +102,14 @@ export interface PathRepository {
   id: number
   private: boolean
   archived: boolean
+  owner_suspended?: boolean
   access: number
 }
 export interface PathOrganization {
   id: number
+  type: Account['type']
+  login: string
+  suspended_at: Date | null
 }
 export interface PathTeam {
   id: number

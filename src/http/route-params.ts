@@ -1,4 +1,4 @@
-import { checkAccess, checkWritable, levelOf } from '#identity/access.ts'
+import { checkAccess, checkNotSuspended, checkWritable, levelOf, ownerSuspended } from '#identity/access.ts'
 import { loadAccount, loadAccountById, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
@@ -37,6 +37,7 @@ export async function loadRouteParams(
     // On an endpoint with optional authentication, a token for another account sees public data.
     if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
     if (endpoint.org_role) loaders.checkRole(found, endpoint.org_role)
+    if (endpoint.method !== 'GET' && endpoint.viewer !== 'site_admin') checkNotSuspended(found)
     loaded.org = found
     if (team_slug !== undefined) loaded.team = await loaders.loadTeam(db, caller.viewer_id, found, team_slug)
   }
@@ -46,6 +47,8 @@ export async function loadRouteParams(
       owner === byIdOwner
         ? await loaders.loadRepositoryById(db, viewer, readNumber('repository_id', repo))
         : await loaders.loadRepository(db, viewer, owner, repo)
+    // What asks for neither is the caller's own, such as a subscription.
+    if (found.owner_suspended && endpoint.method !== 'GET' && (endpoint.access || endpoint.writable)) throw ownerSuspended()
     if (endpoint.access && found.access < levelOf(endpoint.access)) {
       if (!isGranted(caller, endpoint)) checkAccess(found.access, endpoint.access)
       await loaders.checkTokenIncludes(db, caller, found)

@@ -1,4 +1,5 @@
 import { forbidden } from '#platform/errors.ts'
+import type { Account } from './accounts.ts'
 
 /** Levels of access, weakest first. The database stores a level's index in this list, counted from 1. */
 const levels = ['pull', 'triage', 'push', 'maintain', 'admin'] as const
@@ -39,6 +40,23 @@ export function checkAccess(level: number, needed: Access) {
   throw forbidden(needed === 'admin' ? 'Must have admin rights to Repository.' : `Must have ${needed} access to Repository.`)
 }
 
-export function checkWritable({ archived }: { archived: boolean }) {
+/** Nothing of a suspended organization can be changed. A suspended user cannot sign in, so there is nothing to check. */
+export function checkNotSuspended({ type, login, suspended_at }: Pick<Account, 'type' | 'login' | 'suspended_at'>) {
+  if (type === 'Organization' && suspended_at)
+    throw forbidden(
+      `The organization ${login} is suspended, so it is read-only. Ask the operator of this server to reactivate it.`,
+    )
+}
+
+interface Changed {
+  archived: boolean
+  owner_suspended?: boolean
+}
+
+export function checkWritable({ archived, owner_suspended = false }: Changed) {
+  if (owner_suspended) throw ownerSuspended()
   if (archived) throw forbidden('Repository was archived so is read-only.')
 }
+
+export const ownerSuspended = () =>
+  forbidden('The organization is suspended, so its repositories are read-only. Ask the operator of this server to reactivate it.')

@@ -25,6 +25,43 @@ test('an operator creates an organization, and gives it another owner', inject(a
   ])
 }))
 
+test('an operator lists members, suspends an organization, and deletes it', inject(async (forge) => {
+  const operator = operatorOf(forge)
+  const ada = await forge.person('ada')
+  await forge.person('ben')
+  await forge.organization('acme', ada)
+  await expect(200, await ada.put('/orgs/acme/memberships/ben', { role: 'member' }))
+  await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
+  assert.deepEqual(pick(await operator.data('orgs', 'members', 'ACME'), 'login', 'role'), [
+    ['ada', 'owner'],
+    ['ben', 'member'],
+  ])
+  assert.match(await operator.text('orgs', 'members', 'acme', '--role', 'owner'), /^LOGIN +NAME +ROLE +SHOWN\nada [^\n]*$/)
+  assert.match((await operator.run('orgs', 'members', 'acme', '--role', 'guest')).stderr, /^There is no role "guest"/)
+  assert.equal(await operator.text('orgs', 'suspend', 'acme'), 'acme is suspended.')
+  forge.clock.advance(1000)
+  assert.equal((await ada.post('/repos/acme/engine/issues', { title: 'Meanwhile' })).status, 403)
+  assert.deepEqual(pick(await operator.data('orgs', 'list', '--filter', 'suspended'), 'login'), ['acme'])
+  assert.deepEqual((await operator.data('orgs', 'unsuspend', 'acme')).suspended_at, null)
+  forge.clock.advance(1000)
+  await expect(201, await ada.post('/repos/acme/engine/issues', { title: 'After' }))
+  assert.match(
+    (await operator.run('orgs', 'delete', 'acme')).stderr,
+    /^This deletes the organization acme .* Add --yes to do it\.$/,
+  )
+  assert.equal(await operator.text('orgs', 'delete', 'acme', '--yes'), 'acme is deleted.')
+  forge.clock.advance(1000)
+  assert.equal((await ada.get('/orgs/acme')).status, 404)
+  assert.equal((await operator.run('orgs', 'delete', 'acme', '--yes')).stderr, 'There is no organization "acme".')
+  const audit = pick(await operator.data('audit'), 'action', 'subject', 'via').slice(0, 4)
+  assert.deepEqual(audit, [
+    ['org.delete', 'acme', 'command line'],
+    ['repo.deleted', 'acme/engine', 'command line'],
+    ['org.unsuspend', 'acme', 'command line'],
+    ['org.suspend', 'acme', 'command line'],
+  ])
+}))
+
 test(
   'an operator lists imports without credentials, restarts and cancels them',
   injecting(() => openEmpty())(async ({ forge }) => {

@@ -1,6 +1,5 @@
 import { recordAudit } from '#activity/audit.ts'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
-import { renameOrganization } from '#hosting/organizations/organizations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { created, del, group, patch, post, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
@@ -10,6 +9,7 @@ import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { administer, changeUser, createOrganizationByAdmin, createUserByAdmin } from './acts.ts'
+import { administerOrganization, changeOrganization } from './organization-acts.ts'
 import { createTokenByAdmin } from './tokens.ts'
 
 const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
@@ -74,9 +74,46 @@ export const api = group('Administration', [
       answers: { 202: Renamed },
     },
     async ({ db, org, viewer, body, wire }) => {
-      const { id, login } = await renameOrganization(db, viewer, org, body.login)
-      await recordAudit(db, viewer, 'org.rename', `${org.login} → ${login}`)
-      return { message: `The organization is now ${login}.`, url: `${wire.api}/organizations/${id}` }
+      const login = await changeOrganization(db, viewer, org, 'rename', body.login)
+      return { message: `The organization is now ${login}.`, url: `${wire.api}/organizations/${org.id}` }
+    },
+  ),
+  del(
+    '/admin/organizations/{org}',
+    {
+      ...administration,
+      operation: 'belfry-admin/delete-org',
+      summary: 'Delete an organization with all of its repositories, teams and webhooks',
+      own_transaction: true,
+      answers: { 204: Nothing },
+    },
+    async ({ db, org, viewer }) => {
+      await administerOrganization(db, viewer, org, 'delete')
+    },
+  ),
+  put(
+    '/admin/organizations/{org}/suspended',
+    {
+      ...administration,
+      operation: 'belfry-admin/suspend-org',
+      summary: 'Suspend an organization: it and its repositories are read-only',
+      body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) }),
+      answers: { 204: Nothing },
+    },
+    async ({ db, org, viewer }) => {
+      await changeOrganization(db, viewer, org, 'suspend')
+    },
+  ),
+  del(
+    '/admin/organizations/{org}/suspended',
+    {
+      ...administration,
+      operation: 'belfry-admin/unsuspend-org',
+      summary: 'Unsuspend an organization',
+      answers: { 204: Nothing },
+    },
+    async ({ db, org, viewer }) => {
+      await changeOrganization(db, viewer, org, 'unsuspend')
     },
   ),
   post(

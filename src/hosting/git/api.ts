@@ -12,7 +12,7 @@ import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
-import { checkAccess, checkWritable } from '#identity/access.ts'
+import { checkAccess, checkWritable, ownerSuspended } from '#identity/access.ts'
 import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
@@ -193,6 +193,7 @@ function checkPush({ token, may }: Caller, repo: Repository) {
   } else if (!may('repo') && (repo.private || !may('public_repo'))) {
     throw forbidden(`Missing the '${repo.private ? 'repo' : 'public_repo'}' scope.`)
   }
+  if (repo.owner_suspended) throw ownerSuspended()
   checkAccess(repo.access, 'push')
   checkWritable(repo)
 }

@@ -121,7 +121,12 @@ export async function setMembership(
   return { org, user, role }
 }
 
-export async function renameOrganization(db: Transaction, renamer: Account, org: Account, login: string): Promise<Account> {
+export async function renameOrganization(
+  db: Transaction,
+  renamer: { id: number },
+  org: Account,
+  login: string,
+): Promise<Account> {
   const renamed = await renameAccount(db, org, login)
   const changes = { login: { from: org.login } }
   if (renamed.login !== org.login) await publishInOrganization(db, renamer, org, { act: 'organization.renamed', changes })

@@ -1,9 +1,10 @@
 import { Moved } from '#http/moved.ts'
-import type { Account, Person, Viewer } from '#identity/accounts.ts'
+import { checkNotSuspended } from '#identity/access.ts'
+import { type Account, loadAccountById, type Person, type Viewer } from '#identity/accounts.ts'
 import { codeOf, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
-import { accessTo, hasAccessByName, visible } from './visibility.ts'
+import { accessTo, hasAccessByName, ownerSuspended, visible } from './visibility.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
 export interface Repository {
@@ -12,6 +13,8 @@ export interface Repository {
   owner_login: string
   owner_type: Account['type']
   owner_site_admin: boolean
+  /** The owner is a suspended organization, so the repository is read-only. Not in every list. */
+  owner_suspended?: boolean
   name: string
   description: string | null
   homepage: string | null
@@ -58,7 +61,8 @@ const forksSeen = (viewer: Viewer) =>
         select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(viewer, sql`f`)})`
 
 const columns = (viewer: Viewer) => sql`
-  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessTo(viewer)} as access,
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${ownerSuspended} as owner_suspended,
+  ${accessTo(viewer)} as access,
   ${forksSeen(viewer)} as forks_count`
 
 /** The fields of a repository that a list of notifications or subscriptions shows. */
@@ -199,6 +203,7 @@ export async function reserveId(db: Queryable): Promise<number> {
 
 export async function createRepository(db: Transaction, viewer: Viewer, owner: Person, wanted: NewRepository, id?: number) {
   const name = checkName(wanted.name)
+  if (owner.type === 'Organization') checkNotSuspended(await loadAccountById(db, owner.id))
   const repo_id = id ?? (await reserveId(db))
   await keepAccess(db, thisOwner(owner))
   await writeNamed(

@@ -1,4 +1,5 @@
-import type { Person } from '#identity/accounts.ts'
+import { checkNotSuspended } from '#identity/access.ts'
+import { loadAccountById, type Person } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { endRedirect, type Repository, redirectFrom, writeNamed } from './repositories.ts'
 import { endTeamAccess } from './team-access.ts'
@@ -19,6 +20,7 @@ export function changingOwner<T>(
 
 /** Moves a locked repository. Its teams, its pending transfer and an invitation of the new owner end. */
 export async function moveRepository(db: Transaction, mover: { id: number }, repo: Repository, owner: Person, name: string) {
+  if (owner.type === 'Organization') checkNotSuspended(await loadAccountById(db, owner.id))
   // Teams are of one organization. They lose access first, because payloads show where the repository was.
   await endTeamAccess(db, mover, { id: repo.owner_id }, sql`repo_id = ${repo.id}`)
   await redirectFrom(db, repo)

@@ -107,7 +107,7 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
 /** Its forks remain: they become forks of its parent, or the oldest becomes the root of the network. */
 export async function deleteRepository(
   db: Transaction,
-  deleter: Account,
+  deleter: { id: number },
   { id, network_id }: Pick<Repository, 'id' | 'network_id'>,
 ) {
   await takeNetworkTurn(db, network_id)

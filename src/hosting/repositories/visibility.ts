@@ -1,11 +1,18 @@
 import type { Viewer } from '#identity/accounts.ts'
 import { type Sql, sql } from '#platform/database.ts'
 
+/** Whether the owner `o` is a suspended organization. */
+export const ownerSuspended = sql`(o.type = 'Organization' and o.suspended_at is not null)`
+
 /**
  * The viewer's level of access to the repository `r` with the owner `o`, limited by their token: like `access_of`, within the statement.
- * The function costs 50 µs a call, because PostgreSQL starts its queries anew each time.
+ * In a suspended organization it is reading at most. The function costs 50 µs a call, because PostgreSQL starts its queries anew each time.
  */
-export function accessTo({ viewer_id, token_id = null, installation_access = null }: Viewer): Sql {
+export function accessTo(viewer: Viewer): Sql {
+  return sql`least(${levelOf(viewer)}, case when ${ownerSuspended} then 1 else 5 end)`
+}
+
+function levelOf({ viewer_id, token_id = null, installation_access = null }: Viewer): Sql {
   const open = sql`case when r.private then 0 else 1 end`
   if (viewer_id === null) return open
   if (token_id !== null && installation_access !== null) {

@@ -15,7 +15,8 @@ import { typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { listAllRepositories, readTotals } from './accounts.ts'
-import { organizationsPage, peopleRoutes } from './people-pages.ts'
+import { organizationRoutes } from './organization-pages.ts'
+import { peopleRoutes } from './people-pages.ts'
 import { listReports, readSeries, type Span, spans } from './samples.ts'
 import { onlyAdmins, perPage, wordsIn } from './site-admin.ts'
 import { adminPage } from './views/frame.ts'
@@ -26,7 +27,7 @@ export const assets = join(import.meta.dirname, 'assets')
 export const pages: PageRoute[] = [
   showOwn('/site-admin', onlyAdmins(overviewPage)),
   ...peopleRoutes,
-  showOwn('/site-admin/organizations', onlyAdmins(organizationsPage)),
+  ...organizationRoutes,
   showOwn('/site-admin/repositories', onlyAdmins(repositoriesPage)),
   showOwn('/site-admin/jobs', onlyAdmins(jobsPage)),
   submitOwn('/site-admin/jobs', onlyAdmins(actOnJob)),

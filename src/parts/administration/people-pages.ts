@@ -4,16 +4,16 @@ import { missing } from '#platform/errors.ts'
 import { person } from '#web/components/avatar.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { emptyState } from '#web/components/empty-state.ts'
-import { badge } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
 import { table } from '#web/components/table.ts'
 import { segments } from '#web/components/tabs.ts'
 import { moment } from '#web/components/time.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
-import { type Html, html } from '#web/html.ts'
+import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { type ListedAccount, listAccounts, type UserFilter, userFilters } from './accounts.ts'
 import { onlyAdmins, perPage, wordsIn } from './site-admin.ts'
+import { actButton, controlRow, controls, marks, renameAndDelete } from './views/account-controls.ts'
 import { adminPage } from './views/frame.ts'
 
 const place = '/site-admin/users'
@@ -61,9 +61,6 @@ const line = (user: ListedAccount) => [
   buttonLink('Manage', `${place}/${user.login}`, { size: 'small', label: `Manage ${user.login}` }),
 ]
 
-const marks = ({ site_admin, suspended_at }: Pick<ListedAccount, 'site_admin' | 'suspended_at'>): Html =>
-  html`${site_admin && badge('site admin', 'accent')}${suspended_at && badge('suspended', 'danger')}`
-
 function newUser(visit: SignedIn, problem?: Problem): Outcome {
   const value = (name: string) => visit.form.get(name)
   const inputs = html`${alert(problem)}${field({ label: 'Login', name: 'login', value: value('login'), required: true, longest: 100 })}
@@ -91,24 +88,16 @@ async function userPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const user = await loadUser(visit.db, visit.params.login ?? '')
   const path = `${place}/${user.login}`
   const self = user.id === visit.visitor.id
-  const send = (act: UserAct, text: string, danger = false) =>
-    form(visit, path, button(text, { name: 'act', value: act, ...(danger && { kind: 'danger' }) }), { class: 'inline' })
-  const row = (title: string, text: string, control: Html) =>
-    html`<div><div><strong>${title}</strong><p class="muted">${text}</p></div>${control}</div>`
-  const typedName = (name: string, label: string, act: UserAct, word: string, placeholder: string) =>
-    form(
-      visit,
-      path,
-      html`<input name="${name}" aria-label="${label}" placeholder="${placeholder}" autocomplete="off" required>${button(word, { kind: 'danger', name: 'act', value: act })}`,
-      { class: 'buttons' },
-    )
-  const controls = html`<div class="danger-zone">
-${row('Site admin', user.site_admin ? 'May administer this server.' : 'May not administer this server.', user.site_admin ? send('demote', 'Demote', true) : send('promote', 'Promote'))}
-${row('Suspension', user.suspended_at ? 'Tokens, password and sessions do not work.' : 'While suspended, tokens, password and sessions do not work.', user.suspended_at ? send('unsuspend', 'End the suspension') : send('suspend', 'Suspend', true))}
-${row('Rename', 'Addresses of their repositories redirect.', typedName('new_login', 'New login', 'rename', 'Rename', 'New login'))}
-${row('Delete', `Deletes the account with all its repositories. Type ${user.login} to confirm.`, typedName('confirm', `Type ${user.login} to confirm`, 'delete', 'Delete', user.login))}</div>`
+  const send = (act: UserAct, text: string, danger = false) => actButton(visit, path, act, text, danger)
+  const rights = user.site_admin
+    ? controlRow('Site admin', 'May administer this server.', send('demote', 'Demote', true))
+    : controlRow('Site admin', 'May not administer this server.', send('promote', 'Promote'))
+  const suspension = user.suspended_at
+    ? controlRow('Suspension', 'Tokens, password and sessions do not work.', send('unsuspend', 'End the suspension'))
+    : controlRow('Suspension', 'While suspended, tokens, password and sessions do not work.', send('suspend', 'Suspend', true))
+  const all = controls(rights, suspension, renameAndDelete(visit, path, user.login, 'the account with all its repositories'))
   const body = html`${alert(problem)}<p>${person(user, 32)} ${user.name} ${marks(user)}</p><p class="muted">${user.email} · since ${moment(user.created_at)}</p>
-${self ? html`<p class="muted">This is your own account, which another administrator has to change.</p>` : controls}`
+${self ? html`<p class="muted">This is your own account, which another administrator has to change.</p>` : all}`
   return adminPage(visit, place, user.login, body, problem?.status)
 }
 
@@ -128,21 +117,4 @@ function act(visit: SignedIn): Promise<Outcome> {
     },
     (problem) => userPage(visit, problem),
   )
-}
-
-export async function organizationsPage(visit: SignedIn): Promise<Outcome> {
-  const path = '/site-admin/organizations'
-  const { words, page, slice, find } = wordsIn(visit, path, 'Find by login or name')
-  const { rows, total } = await listAccounts(visit.db, 'Organization', words, 'all', slice)
-  const lines = rows.map((org) => [
-    html`${person(org, 24)} ${org.name ?? ''}`,
-    org.members,
-    org.repositories,
-    moment(org.created_at),
-  ])
-  const list = rows.length
-    ? table(['Organization', 'Members', 'Repositories', 'Since'], lines, { label: 'Organizations' })
-    : emptyState('organization', 'No organization is found')
-  const body = html`${find}${list}${pager(path, { ...(words && { q: words }) }, page, Math.ceil(total / perPage))}`
-  return adminPage(visit, path, 'Organizations', body)
 }

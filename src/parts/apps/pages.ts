@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { checkOwner, loadOrganization } from '#hosting/organizations/organizations.ts'
+import { checkNotSuspended } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { loadApplication } from '#identity/clients.ts'
@@ -67,10 +68,11 @@ function own(next: (visit: SignedIn, app: App) => Outcome | Promise<Outcome>) {
 }
 
 /** The owner of a new app: the visitor, or an organization that the visitor owns. */
-async function ownerOf({ db, visitor, params }: SignedIn): Promise<{ owner: Account; at: string }> {
+async function ownerOf({ db, visitor, params, request }: SignedIn): Promise<{ owner: Account; at: string }> {
   if (params.org === undefined) return { owner: visitor, at: path }
   const org = await loadOrganization(db, visitor.id, params.org)
   checkOwner(org)
+  if (request.method === 'POST') checkNotSuspended(org)
   return { owner: org, at: `/organizations/${org.login}/settings/apps` }
 }
 

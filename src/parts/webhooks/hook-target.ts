@@ -1,6 +1,6 @@
 import type { Organization } from '#hosting/organizations/organizations.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { levelOf } from '#identity/access.ts'
+import { levelOf, ownerSuspended } from '#identity/access.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -12,14 +12,14 @@ export interface HookTarget {
 }
 
 type TargetSource =
-  | { repo: Pick<Repository, 'id' | 'owner_login' | 'name' | 'access'> }
+  | { repo: Pick<Repository, 'id' | 'owner_login' | 'name' | 'access' | 'owner_suspended'> }
   | { org: Pick<Organization, 'id' | 'login' | 'role'> }
 
 /** Responds 404 to callers who do not administer the repository or organization. */
 export function targetOf(source: TargetSource): HookTarget {
   if ('repo' in source) {
-    const { id, owner_login, name, access } = source.repo
-    if (access < levelOf('admin')) throw missing()
+    const { id, owner_login, name, access, owner_suspended } = source.repo
+    if (access < levelOf('admin')) throw owner_suspended ? ownerSuspended() : missing()
     return { type: 'repository', id, path: `repos/${owner_login}/${name}` }
   }
   const { id, login, role } = source.org

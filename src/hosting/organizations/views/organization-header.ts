@@ -1,20 +1,24 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
 import { viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { visible } from '#hosting/repositories/visibility.ts'
+import { checkNotSuspended } from '#identity/access.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { avatar } from '#web/components/avatar.ts'
+import { badge } from '#web/components/label.ts'
 import { type Tab, tabs } from '#web/components/tabs.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Above, Visit } from '#web/page.ts'
 
 export type Section = 'overview' | 'repositories' | 'people' | 'teams' | 'settings'
 
-/** The organization that the path names, with the visitor's role. */
-export function loadVisited({ db, visitor, params }: Visit): Promise<Organization> {
+/** The organization that the path names, with the visitor's role. A form cannot change a suspended one. */
+export async function loadVisited({ db, visitor, params, request }: Visit): Promise<Organization> {
   const { org = '' } = params
   if (/\0/.test(org)) throw missing()
-  return loadOrganization(db, visitor?.id ?? null, org)
+  const found = await loadOrganization(db, visitor?.id ?? null, org)
+  if (request.method === 'POST') checkNotSuspended(found)
+  return found
 }
 
 interface Counts {
@@ -41,11 +45,13 @@ export const organizationHeader =
     html`<div class="repository-header organization-header">${current === 'overview' ? introduction(org) : crumbs(org)}${tabs('Organization', sectionTabs(org, await count(visit, org), current))}</div>`
 
 const crumbs = (org: Organization) =>
-  html`<div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a></nav></div>`
+  html`<div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a> ${suspendedBadge(org)}</nav></div>`
+
+const suspendedBadge = ({ suspended_at }: Organization) => suspended_at && badge('Suspended', 'danger')
 
 function introduction(org: Organization): Html {
   const { login, name, bio } = org
-  return html`<div class="introduction">${avatar(org, 96)}<div><h1>${name || login}</h1>${name && html`<p class="muted">${login}</p>`}${bio && html`<p>${bio}</p>`}${contactLine(org)}</div></div>`
+  return html`<div class="introduction">${avatar(org, 96)}<div><h1>${name || login} ${suspendedBadge(org)}</h1>${name && html`<p class="muted">${login}</p>`}${bio && html`<p>${bio}</p>`}${contactLine(org)}</div></div>`
 }
 
 /** Only http and https URLs become links: others could run a script here. */

@@ -43,7 +43,7 @@ export const repositoryHeader =
     const path = pathOf(repo)
     return html`<div class="repository-header"><div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">
 ${avatar({ id: repo.owner_id, type: repo.owner_type }, 24)} <a href="/${repo.owner_login}">${repo.owner_login}</a> <span class="muted">/</span>
-<a href="${path}"><strong>${repo.name}</strong></a> ${badge(repo.private ? 'Private' : 'Public')}${repo.archived && badge('Archived', 'attention')}${repo.is_template && badge('Template')}</nav>
+<a href="${path}"><strong>${repo.name}</strong></a> ${badge(repo.private ? 'Private' : 'Public')}${repo.owner_suspended && badge('Suspended', 'danger')}${repo.archived && badge('Archived', 'attention')}${repo.is_template && badge('Template')}</nav>
 <div class="buttons">${actions(visit, repo, facts)}</div></div>
 ${tabs('Repository', sectionTabs(repo, facts, current))}</div>`
   }

@@ -1,3 +1,4 @@
+import { checkNotSuspended } from '#identity/access.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { codeOf, sql, type Transaction } from '#platform/database.ts'
@@ -28,6 +29,7 @@ export async function install(
 
 /** A private app is installed by its owner only. */
 export function checkInstallable(app: App, account: Account) {
+  checkNotSuspended(account)
   if (app.public || app.owner_id === account.id) return
   const message = 'This app is private. Only its owner can install it.'
   throw invalid({ resource: 'IntegrationInstallation', code: 'custom', field: 'app_slug', message })

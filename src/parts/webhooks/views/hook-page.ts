@@ -4,6 +4,7 @@ import { loadRepository, type Repository } from '#hosting/repositories/repositor
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { settingsFrame } from '#hosting/repositories/views/settings-page.ts'
+import { checkNotSuspended } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
@@ -28,14 +29,16 @@ interface Asked {
   db: Queryable
   visitor: Account
   params: Record<string, string>
+  request?: { method: string }
 }
 
 /** Responds 404 to visitors who do not administer the target. */
-export async function loadTarget({ db, visitor, params }: Asked): Promise<TargetVisit> {
+export async function loadTarget({ db, visitor, params, request }: Asked): Promise<TargetVisit> {
   const { owner = '', repo: name = '', org: login } = params
   if (/\0/.test(owner + name + (login ?? ''))) throw missing()
   if (login !== undefined) {
     const org = await loadOrganization(db, visitor.id, login)
+    if (request?.method === 'POST') checkNotSuspended(org)
     const path = organizationHooks(org)
     return { target: targetOf({ org }), repo: null, path, name: org.login, above: organizationHeader(org, 'settings') }
   }
