@@ -5,7 +5,7 @@ import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as absent } from '#hosting/absent/api.ts'
 import { api as administration } from '#hosting/administration/api.ts'
-import { guardWrites } from '#hosting/administration/maintenance-mode.ts'
+import { guardWrites, MaintenanceState } from '#hosting/administration/maintenance-mode.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as checkRuns } from '#hosting/checks/api.ts'
 import { api as checkSuites } from '#hosting/checks/suites/api.ts'
@@ -25,7 +25,7 @@ import { api as ownIssues } from '#hosting/issues/own/api.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
-import { api as maintenance } from '#hosting/maintenance/api.ts'
+import { api as maintenanceApi } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
@@ -174,7 +174,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   appHookApi(belfry),
   administration,
   auditLog,
-  maintenance,
+  maintenanceApi,
   absent,
 ]
 
@@ -195,8 +195,10 @@ export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry, countRepairs)
   const meter = new RequestMeter()
+  const maintenance = new MaintenanceState(belfry.db)
   const site: Site = {
     belfry,
+    findNotice: async () => (await maintenance.find())?.message,
     countUnread: (db, visitor, most) => countThreads(db, visitor, { view: 'unread' }, most),
     lapsed,
     cache: new PageCache(belfry.db),
@@ -212,7 +214,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     metrics.observe(listener, name as keyof typeof listeners)
     meter.observe(listener, belfry.db)
     mountHealth(listener, belfry, () => stopping)
-    guardWrites(listener, belfry.db)
+    guardWrites(listener, maintenance)
   }
   mountFallbacks(listeners.web, site)
   await mountAssets(listeners.web, assetFolders)

@@ -38,6 +38,18 @@ export class Refusal extends Error {
   }
 }
 
+/** The server accepts no writes for a while. `why` is what the operator says about it. */
+export class ReadOnly extends Refusal {
+  readonly why: string
+
+  constructor(why: string, retry_after: number) {
+    super('unavailable', `${readOnly} ${why}`, undefined, retry_after)
+    this.why = why
+  }
+}
+
+export const readOnly = 'This server is read-only for maintenance.'
+
 /** Hidden and missing resources get the same response. */
 export const missing = () => new Refusal('missing', 'Not Found')
 

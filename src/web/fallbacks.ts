@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Failure, handleError } from '#http/errors.ts'
+import { ReadOnly } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
+import { emptyState } from './components/empty-state.ts'
 import { html } from './html.ts'
 import { makePage, nothingHere, sendPage } from './layout.ts'
 import { type Site, sendErrorPage } from './page.ts'
@@ -10,6 +12,7 @@ export function mountFallbacks(app: FastifyInstance, site: Site) {
   app.setNotFoundHandler((request, reply) => sendErrorPage(site, request, reply, nothingHere))
   app.setErrorHandler((error, request, reply) => {
     const failure = handleError(request, reply, error)
+    if (error instanceof ReadOnly) return sendErrorPage(site, request, reply, refusedForm(failure))
     if (failure.kind === 'outage') return sendUnavailable(reply, failure)
     if (failure.status === 404) return sendErrorPage(site, request, reply, nothingHere)
     if (failure.kind === 'refusal') {
@@ -21,6 +24,19 @@ export function mountFallbacks(app: FastifyInstance, site: Site) {
     return sendErrorPage(site, request, reply, { title: 'Error', body, status: 500 })
   })
 }
+
+/** The notice at the top of the page says why. */
+const refusedForm = ({ status }: Failure) => ({
+  title: 'Read-only',
+  status,
+  body: html`<main>${emptyState(
+    'lock',
+    'Nothing was saved',
+    'This server can be read, and not changed, until the maintenance is over. To keep what you typed, go back, and send the form again then.',
+    undefined,
+    'h1',
+  )}</main>`,
+})
 
 /** Does not use the database, so it is the same for signed-in users. */
 function sendUnavailable(reply: FastifyReply, { status, message }: Failure) {

@@ -1,11 +1,13 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '#identity/accounts.ts'
+import { readOnly } from '#platform/errors.ts'
 import { acceptedEncoding, assetAddress } from './assets.ts'
 import { avatar } from './components/avatar.ts'
 import { emptyState } from './components/empty-state.ts'
 import { icon } from './components/icon.ts'
 import { menu } from './components/menu.ts'
+import { banner } from './components/toast.ts'
 import { type Html, html } from './html.ts'
 import { type Preferences, readPreferences } from './preferences.ts'
 import { signInAddress } from './return-to.ts'
@@ -45,6 +47,8 @@ export interface Extras {
   feed?: string
   /** The browser sends the forms itself, because they may redirect to another site, and a script may not follow there. */
   plain?: boolean
+  /** Why the server is read-only. */
+  notice?: string | undefined
 }
 
 /** A page as it is sent. */
@@ -84,7 +88,7 @@ const compress: Record<string, (text: string) => Buffer> = {
 }
 
 /** `turbo-cache-control`: when a link is followed, an old copy of its page is never shown first. */
-function layout(title: string, body: Html, who: Html, { color, keys }: Preferences, { feed, plain = false }: Extras) {
+function layout(title: string, body: Html, who: Html, { color, keys }: Preferences, { feed, plain = false, notice }: Extras) {
   return html`<!doctype html>
 <html lang="en" data-color-mode="${color}" data-keys="${keys}">
 <head>
@@ -109,7 +113,11 @@ function layout(title: string, body: Html, who: Html, { color, keys }: Preferenc
 <nav class="top-links" aria-label="Site"><a href="/explore">Explore</a><a href="/issues">Issues</a><a href="/pulls">Pull requests</a></nav>
 <span class="space"></span>
 <form class="site-search" role="search" method="get" action="/search"><input id="site-search" name="q" type="search" placeholder="Search" aria-label="Search" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form>
-${who}</header>
+${who}</header>${
+    notice !== undefined &&
+    html`
+<section class="site-notice" aria-label="Maintenance">${banner(html`<strong>${readOnly}</strong> ${notice}`, 'attention')}</section>`
+  }
 <div id="content" tabindex="-1"></div>${body}
 <footer class="site-footer"><span>Belfry</span><a href="/docs">API reference</a><a href="/explore">Explore</a>
 <button type="button" class="link" data-palette hidden>Command palette <kbd>Ctrl K</kbd></button><button type="button" class="link" data-key-help hidden>Keys <kbd>?</kbd></button></footer>

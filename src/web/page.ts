@@ -92,6 +92,8 @@ export interface Site {
   belfry: Belfry
   /** Counts the visitor's unread notifications, up to `most`. */
   countUnread(db: Database, visitor: Account, most: number): Promise<number>
+  /** Why the server is read-only, if it is. Every page shows it. */
+  findNotice(): Promise<string | undefined>
   /** Answers a form of a signed-in user whose session has ended. */
   lapsed: Lapsed
   cache: PageCache
@@ -215,7 +217,7 @@ async function send(site: Site, visit: Visit, outcome: Outcome, keep?: (page: Se
   const { title, body, status, above, ...extras } = outcome
   const whole = above ? html`${await above(visit)}${body}` : body
   const signed = visitor ? await signedBy(site, visitor, visit.csrf) : undefined
-  const page = makePage(request, title, whole, signed, extras)
+  const page = makePage(request, title, whole, signed, { ...extras, notice: await site.findNotice() })
   const code = statusFor(visit, status)
   // A page with a form is for this visitor only.
   if (code === 200 && !visit.has_form) keep?.(page)
@@ -241,7 +243,8 @@ export async function sendErrorPage(
   const signed = await findVisitor(site.belfry, request)
     .then((visitor) => visitor && signedBy(site, visitor, csrfOf(token)))
     .catch(() => undefined)
-  return sendPage(reply, makePage(request, title, body, signed ?? undefined), status)
+  const notice = await site.findNotice().catch(() => undefined)
+  return sendPage(reply, makePage(request, title, body, signed ?? undefined, { notice }), status)
 }
 
 async function withFlash({ db, belfry, visitor }: Visit, { to, flash }: { to: string; flash?: Flash }) {

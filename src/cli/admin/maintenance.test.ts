@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
+import { openBrowser } from '#test/browser.ts'
 import { expect, injecting, openForge } from '#test/forge.ts'
 import { Guest } from '#test/guest.ts'
 import { operatorOf } from '#test/operator.ts'
@@ -21,7 +22,7 @@ test('during maintenance, writes get 503 with Retry-After, and reads go on', inj
   for (const client of [ada, ada.versioned]) {
     const refused = await client.post('/repos/ada/engine/issues', { title: 'Meanwhile' })
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '120'])
-    assert.equal((await refused.json()).message, 'We move to another disk.')
+    assert.equal((await refused.json()).message, 'This server is read-only for maintenance. We move to another disk.')
     assert.equal((await client.get('/repos/ada/engine/issues')).status, 200)
     assert.equal((await client.post('/markdown', { text: '*read*' })).status, 200)
   }
@@ -33,13 +34,41 @@ test('during maintenance, writes get 503 with Retry-After, and reads go on', inj
   assert.equal(page.status, 200)
   const sent = await fetch(`${forge.web}/login`, { method: 'POST', body: new URLSearchParams({ login: 'ada', password: 'x' }) })
   assert.equal(sent.status, 503)
-  assert.match(await sent.text(), /We move to another disk\./)
+  const refused = await sent.text()
+  for (const shown of [page.text, refused]) assert.match(shown, /read-only for maintenance\.<\/strong> We move to another disk\./)
+  assert.match(refused, /Nothing was saved/)
+  assert.match((await new Guest(forge).get('/nothing/here')).text, /We move to another disk/)
+  const pushed = await git(['push', remote, 'HEAD:refs/heads/x']).catch((error: Error) => error.message)
+  assert.match(pushed, /We move to another disk\./, 'git shows the reason')
   assert.match(await operator.text('maintenance', 'status'), /^On since .*: We move to another disk\.$/)
   await operator.text('maintenance', 'off')
   pass()
   await expect(201, await ada.post('/repos/ada/engine/issues', { title: 'After' }))
   assert.equal((await refs('git-receive-pack')).status, 200)
+  assert.doesNotMatch((await new Guest(forge).get('/login')).text, /read-only/)
+  assert.match((await operator.run('maintenance', 'on', '--message', 'x'.repeat(501))).stderr, /1 to 500 characters/)
   assert.deepEqual(await operator.data('maintenance', 'off'), { maintenance: false, ended: false })
   const actions = (await operator.data('audit', '--action', 'site')).map(({ action }: { action: string }) => action)
   assert.deepEqual(actions, ['site.maintenance_off', 'site.maintenance_on'])
 }))
+
+test('the notice of maintenance fits every width and both schemes, and is accessible', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, inspect } = browser
+  await (await forge.person('ada')).owns('engine', { auto_init: true })
+  await operatorOf(forge).text('maintenance', 'on', '--message', 'We move to another disk until 14:00 UTC.')
+  forge.belfry.db.notifyTransactionEnd('committed elsewhere')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`${forge.web}/ada/engine`)
+    assert.equal(await page.getByRole('region', { name: 'Maintenance' }).count(), 1)
+    await inspect(`maintenance-${colorScheme}`)
+  }
+  await page.goto(`${forge.web}/login`)
+  await page.getByLabel('Username or e-mail').or(page.locator('[name=login]')).first().fill('ada')
+  await page.getByLabel('Password').fill('wrong')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Nothing was saved').waitFor()
+  await inspect('maintenance-form')
+})

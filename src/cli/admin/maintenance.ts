@@ -1,8 +1,12 @@
+import { UsageError } from '#cli/command.ts'
 import { endMaintenance, readMaintenance, startMaintenance } from '#hosting/administration/maintenance-mode.ts'
 import { type Subcommand, subcommand, wholeNumber } from './subcommand.ts'
 import { dateText } from './table.ts'
 
-const usual = 'This server is under maintenance: it can be read, and not changed. Try again later.'
+const usual = 'Try again later.'
+
+/** In characters: every page shows it. */
+const longestMessage = 500
 
 export const maintenanceCommands: Subcommand[] = [
   subcommand({
@@ -10,15 +14,16 @@ export const maintenanceCommands: Subcommand[] = [
     summary: 'refuse requests that write with 503 and Retry-After, on all nodes; reads go on',
     about: 'Background jobs, webhooks and imports go on. The state is in the database, so a restart does not end it.',
     options: {
-      message: { type: 'string', default: usual, value: 'TEXT', about: 'what clients and visitors are told' },
+      message: { type: 'string', default: usual, value: 'TEXT', about: 'why, and until when; pages and refusals show it' },
       'retry-after': { type: 'string', default: '300', value: 'SECONDS', about: 'when clients should try again [300]' },
     },
     async run({ options, open }) {
       const retry_after = wholeNumber('maintenance on', 'retry-after', options['retry-after'], 1, 86_400)
+      const message = options.message.trim()
+      if (message === '' || message.length > longestMessage)
+        throw new UsageError(`--message must have 1 to ${longestMessage} characters`, 'admin maintenance on')
       const { db, operator } = await open()
-      const started = await db.transaction((transaction) =>
-        startMaintenance(transaction, operator, { message: options.message, retry_after }),
-      )
+      const started = await db.transaction((transaction) => startMaintenance(transaction, operator, { message, retry_after }))
       return { data: { maintenance: true, ...started }, text: 'Requests that write are refused, within a second on all nodes.' }
     },
   }),

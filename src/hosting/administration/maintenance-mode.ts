@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type Administrator, recordAudit } from '#activity/audit.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { Refusal } from '#platform/errors.ts'
+import { ReadOnly } from '#platform/errors.ts'
 
 export interface Maintenance {
   since: Date
@@ -45,26 +45,39 @@ const reading = /\/git-upload-pack$|\/objects\/batch$|\/markdown(?:\/raw)?$/
 /** A push begins with a request for refs. */
 const beginsPush = ({ query }: FastifyRequest) => (query as { service?: unknown }).service === 'git-receive-pack'
 
+/** Whether there is maintenance, as a node knows it. */
+export class MaintenanceState {
+  readonly #db: Database
+  #known: { found: Promise<Maintenance | undefined>; at: number } | undefined
+
+  constructor(db: Database) {
+    this.#db = db
+    db.onTransactionEnd((ending) => {
+      if (ending === 'committed elsewhere') this.#known = undefined
+    })
+  }
+
+  find(): Promise<Maintenance | undefined> {
+    if (!this.#known || performance.now() - this.#known.at >= span) {
+      const found = readMaintenance(this.#db)
+      this.#known = { found, at: performance.now() }
+      // The next request asks again.
+      found.catch(() => {
+        this.#known = undefined
+      })
+    }
+    return this.#known.found
+  }
+}
+
 /**
  * Refuses requests that write during maintenance, after the caller is known and before the body is read. Routes that only read have no hook, so
  * they cost nothing. Call it before routes are mounted.
  */
-export function guardWrites(listener: FastifyInstance, db: Database) {
-  let known: { found: Promise<Maintenance | undefined>; at: number } | undefined
-  db.onTransactionEnd((ending) => {
-    if (ending === 'committed elsewhere') known = undefined
-  })
+export function guardWrites(listener: FastifyInstance, state: MaintenanceState) {
   const check = async () => {
-    if (!known || performance.now() - known.at >= span) {
-      const found = readMaintenance(db)
-      known = { found, at: performance.now() }
-      // The next request asks again.
-      found.catch(() => {
-        known = undefined
-      })
-    }
-    const maintenance = await known.found
-    if (maintenance) throw new Refusal('unavailable', maintenance.message, undefined, maintenance.retry_after)
+    const found = await state.find()
+    if (found) throw new ReadOnly(found.message, found.retry_after)
   }
   listener.addHook('onRoute', (route: RouteOptions) => {
     const methods = [route.method].flat()
