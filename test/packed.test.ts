@@ -68,6 +68,17 @@ test('the installed program serves pages, pushes and imports, and its commands w
   assert.equal(await belfry.stop(), '0')
 })
 
+test('the installed program starts with a seed', async () => {
+  await using host = await Host.openUsed()
+  const seed = join(host.folder, 'seed.yaml')
+  const users = 'users: [{ login: dana, tokens: [{ name: ci, value: bfp_danas-token-for-tests }] }]'
+  await writeFile(seed, `${users}\nrepositories: [{ name: dana/rocket, issues: [{ title: It leaks }] }]\n`)
+  const belfry = await host.start({ program: await packedBelfry(), options: ['--seed', seed] })
+  const issue = await (await belfry.get('/api/v3/repos/dana/rocket/issues/1', 'bfp_danas-token-for-tests')).json()
+  assert.deepEqual([issue.title, issue.user.login], ['It leaks', 'dana'])
+  assert.equal(await belfry.stop(), '0')
+})
+
 async function push(belfry: BelfryProcess, host: Host) {
   const work = join(host.folder, 'work')
   const address = new URL(`${belfry.web}/admin/engine.git`)

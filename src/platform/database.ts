@@ -215,12 +215,18 @@ export class Transaction implements Queryable {
   readonly now: Date
   readonly #client: pg.PoolClient
   readonly home: Database
-  readonly #topics = new Map<string, unknown[]>()
+  readonly #topics: Map<string, unknown[]>
 
-  constructor(client: pg.PoolClient, now: Date, home: Database) {
+  constructor(client: pg.PoolClient, now: Date, home: Database, topics = new Map<string, unknown[]>()) {
     this.#client = client
     this.now = now
     this.home = home
+    this.#topics = topics
+  }
+
+  /** The same transaction at another time, for acts of a story that are written together. */
+  at(now: Date) {
+    return new Transaction(this.#client, now, this.home, this.#topics)
   }
 
   get topics(): Topics {

@@ -16,7 +16,7 @@ import type { Path } from './path.ts'
 import { actorFor, milestoneKey } from './repositories.ts'
 import type { SeedComment, SeedIssue, SeedPullRequest, SeedRepository, SeedReview } from './repository-format.ts'
 import type { SeedStage } from './seed-stage.ts'
-import type { Step, Thread, Timetable } from './timetable.ts'
+import { type Step, sharing, type Thread, type Timetable } from './timetable.ts'
 
 /** Issues, pull requests and releases. They follow the commits of all repositories, because a pull request may come from a fork. */
 export function planConversations(timetable: Timetable, { repositories = [], organizations = [] }: Seed, threads: Thread[]) {
@@ -44,15 +44,17 @@ interface Context {
 
 function planIssue({ timetable, thread, repository, owner }: Context, path: Path, issue: SeedIssue) {
   const [full_name, key, { author = owner }] = [repository.name, path.join(' '), issue]
-  const own = beginOwn(timetable, thread, path, issue.at, async (stage) => {
+  const open = sharing(async (stage) => {
     const wanted = { title: issue.title, body: issue.body ?? '', ...triageOf(stage, full_name, issue) }
     await openIssue(stage, author, full_name, key, wanted, 'triage')
   })
+  const own = beginOwn(timetable, thread, path, issue.at, open)
   planComments({ timetable, thread: own, repository, owner }, path, key, issue.comments)
   if (issue.state === 'closed') {
     const reason = issue.state_reason === 'not_planned' ? 'not_planned' : undefined
     const by = issue.closed_by ?? author
-    timetable.add(own, path, issue.closed_at, (stage) => closeIssue(stage, by, full_name, key, reason), 'closed_at')
+    const close = sharing((stage) => closeIssue(stage, by, full_name, key, reason))
+    timetable.add(own, path, issue.closed_at, close, 'closed_at')
   }
   endOwn(thread, own)
 }
@@ -78,8 +80,10 @@ function triageOf(stage: SeedStage, full_name: string, { labels, assignees, mile
 }
 
 function planComments({ timetable, thread, repository, owner }: Context, path: Path, key: string, comments: SeedComment[] = []) {
-  for (const [place, { author = owner, body, at }] of comments.entries())
-    timetable.add(thread, [...path, 'comments', place], at, (stage) => comment(stage, author, repository.name, key, body))
+  for (const [place, { author = owner, body, at }] of comments.entries()) {
+    const write = sharing((stage) => comment(stage, author, repository.name, key, body))
+    timetable.add(thread, [...path, 'comments', place], at, write)
+  }
 }
 
 function planPull(context: Context, path: Path, pull: SeedPullRequest) {

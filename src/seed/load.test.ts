@@ -185,6 +185,50 @@ test('what the product refuses names the part of the seed', async () => {
   })
 })
 
+test('acts that share a transaction keep their own times, in logs, histories and inboxes', async () => {
+  await using forge = await openForge()
+  const access = await loadSeed(forge.belfry, {
+    users: [{ login: 'ada' }, { login: 'ben' }, { login: 'cleo' }],
+    repositories: [
+      {
+        ...{ name: 'ada/rocket', at: '2026-02-01T00:00:00Z', watchers: ['cleo'], labels: [{ name: 'bug' }] },
+        issues: [
+          {
+            title: 'One',
+            body: 'See @ben',
+            comments: [
+              { author: 'ada', body: 'Still' },
+              { author: 'ben', body: 'Fixed?', at: '2026-02-03' },
+            ],
+          },
+          { title: 'Two', author: 'ben', at: '2026-02-04', labels: ['bug'], state: 'closed', closed_at: '2026-02-05' },
+        ],
+      },
+    ],
+  })
+  const [ada, ben, cleo] = ['ada', 'ben', 'cleo'].map((login) => clientOf(forge, access, login)) as [Person, Person, Person]
+  const rocket = '/repos/ada/rocket'
+  assert.deepEqual(linesOf((await ada.read(`${rocket}/events`)).slice(0, 6), 'type', 'payload.action', 'created_at'), [
+    'IssuesEvent closed 2026-02-05T00:00:00Z',
+    'IssuesEvent labeled 2026-02-04T00:00:00Z',
+    'IssuesEvent opened 2026-02-04T00:00:00Z',
+    'IssueCommentEvent created 2026-02-03T00:00:00Z',
+    'IssueCommentEvent created 2026-02-01T00:00:04Z',
+    'IssuesEvent opened 2026-02-01T00:00:03Z',
+  ])
+  assert.deepEqual(linesOf(await ada.read(`${rocket}/issues/2/events`), 'event', 'created_at'), [
+    'labeled 2026-02-04T00:00:00Z',
+    'closed 2026-02-05T00:00:00Z',
+  ])
+  assert.deepEqual(linesOf(await ben.read('/notifications?all=true'), 'subject.title', 'reason', 'updated_at'), [
+    'One mention 2026-02-01T00:00:04Z',
+  ])
+  assert.deepEqual(linesOf(await cleo.read('/notifications'), 'subject.title', 'reason', 'updated_at'), [
+    'Two subscribed 2026-02-05T00:00:00Z',
+    'One subscribed 2026-02-03T00:00:00Z',
+  ])
+})
+
 test('the example in docs/seed.md loads', async () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'seed.md'), 'utf8')
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []

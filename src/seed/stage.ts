@@ -24,6 +24,11 @@ export class StoryClock implements Clock {
     if (at > this.#now) this.#now = at
   }
 
+  /** To do again what follows `at`. */
+  returnTo(at: Date) {
+    this.#now = at
+  }
+
   advance(minutes: number) {
     this.#now = new Date(this.#now.getTime() + minutes * 60_000)
   }
@@ -73,6 +78,8 @@ export class Stage implements AsyncDisposable {
   readonly numbers = new Map<string, number>()
   readonly #branches = new Map<string, Branch>()
   readonly #acting = new Map<string, Acting>()
+  /** What acts share, see `together`. */
+  #open: Transaction | undefined
 
   /** `sessions`: options of its sessions, as PostgreSQL's command line has them. */
   constructor(belfry: Belfry, clock: StoryClock, sessions = '') {
@@ -122,8 +129,22 @@ export class Stage implements AsyncDisposable {
     this.#acting.clear()
   }
 
-  transaction<T>(work: (db: Transaction) => Promise<T>) {
-    return this.db.transaction(work)
+  transaction<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
+    return this.#open ? work(this.#open.at(this.db.now)) : this.db.transaction(work)
+  }
+
+  /** Runs acts in one transaction. Each has its own time. They read and write the database only by `transaction`. */
+  async together(acts: () => Promise<void>) {
+    const begun = this.clock.now()
+    await this.db
+      .transaction(async (transaction) => {
+        this.clock.returnTo(begun)
+        this.#open = transaction
+        await acts()
+      })
+      .finally(() => {
+        this.#open = undefined
+      })
   }
 
   async createRepository(creator: string, full_name: string, wanted: Omit<NewRepository, 'name'> & { topics?: string[] }) {
@@ -186,9 +207,14 @@ export class Stage implements AsyncDisposable {
 
   /** Notifies users of what happened, at the time of the story. Otherwise the job would do it later, at the present time. */
   async notify() {
-    const pending = await this.db.rows<{ subject_id: number }>(sql`
+    for (const { subject_id } of await this.findPending()) await fanOut(this.db, subject_id)
+  }
+
+  /** Subjects of which not all users are notified yet. Those must be before the next act, which may add participants. */
+  findPending() {
+    const db = this.#open ?? this.db
+    return db.rows<{ subject_id: number }>(sql`
       select distinct subject_id from notification_events where notified_at is null`)
-    for (const { subject_id } of pending) await fanOut(this.db, subject_id)
   }
 
   async [Symbol.asyncDispose]() {

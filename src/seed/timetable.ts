@@ -6,8 +6,13 @@ import type { SeedStage } from './seed-stage.ts'
 export interface Step {
   path: Path
   at: Date
-  run(stage: SeedStage): Promise<unknown>
+  run: Run
 }
+
+type Run = ((stage: SeedStage) => Promise<unknown>) & { shares?: true }
+
+/** An act that reads and writes the database only by `stage.transaction`, so that it can share a transaction with others. */
+export const sharing = (run: Run): Run => Object.assign(run, { shares: true as const })
 
 /** Acts that follow each other, such as those of a repository. Only dates make it independent of the others. */
 export interface Thread {

@@ -35,10 +35,12 @@ export async function removeLabel(db: Transaction, repo: Repository, issue: Held
 const mostLabels = 100
 
 async function putLabels(db: Transaction, issue: Held, ids: number[]): Promise<Act[]> {
-  const added = await db.rows<{ label_id: number }>(sql`
-    insert into issue_labels (issue_id, label_id) select ${issue.id}, unnest(${ids}::bigint[]) on conflict do nothing returning label_id`)
-  const { rowCount } = await db.query(sql`select from issue_labels where issue_id = ${issue.id} limit ${mostLabels + 1}`)
-  if ((rowCount ?? 0) > mostLabels) throw tooMany('labels', mostLabels)
+  // `before` does not see the labels that the same statement adds.
+  const added = await db.rows<{ label_id: number; before: number }>(sql`
+    with added as (
+      insert into issue_labels (issue_id, label_id) select ${issue.id}, unnest(${ids}::bigint[]) on conflict do nothing returning label_id)
+    select label_id, (select count(*)::integer from issue_labels where issue_id = ${issue.id}) as before from added`)
+  if (added[0] && added[0].before + added.length > mostLabels) throw tooMany('labels', mostLabels)
   return labelActs('labeled', issue, added)
 }
 

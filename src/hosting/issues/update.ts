@@ -11,7 +11,7 @@ import { invalid } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
 import { type Issue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
 import { checkMayEdit, mayTriage } from './rights.ts'
-import { setAssignees, setLabels } from './triage.ts'
+import { addLabels, setAssignees, setLabels } from './triage.ts'
 
 export interface NewIssue {
   title: string
@@ -28,6 +28,12 @@ export interface IssueChanges extends Partial<NewIssue> {
 }
 
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
+  const { number } = await insertIssue(db, repo, author, wanted)
+  return loadIssue(db, repo, number)
+}
+
+/** As createIssue, for callers that do not show the issue. */
+export async function insertIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue) {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
   const title = checkTitle(wanted.title)
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
@@ -39,12 +45,12 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
     from taken returning id, number`)
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
-  const labeled = labels ? await setLabels(db, repo, author, issue, labels) : []
+  const labeled = labels ? await addLabels(db, repo, author, issue, labels) : []
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
   const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
   await publish(db, author, repo, ...acts)
   await recordReferences(db, repo, author, { issue_id: issue.id }, wanted.body ?? null)
-  return loadIssue(db, repo, made.number)
+  return made
 }
 
 /** Changes the given fields only. */

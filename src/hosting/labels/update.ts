@@ -53,23 +53,35 @@ export async function deleteLabel(db: Transaction, repo: Repository, editor: Acc
 /** The ids of labels by name, in the order of the names. Missing labels are created with push access, and refused without it. */
 export async function findLabelIds(db: Transaction, repo: Repository, editor: Account, wanted: string[], makes: boolean) {
   const names = wanted.map(checkName)
-  // In the order of names, so that concurrent creations do not deadlock.
-  if (makes && names.length) {
+  const found = await findByName(db, repo, names)
+  const isMissing = ({ id }: FoundLabel) => id === null
+  if (makes && found.some(isMissing)) {
+    // In the order of names, so that concurrent creations do not deadlock.
     const made = await db.rows<{ id: number }>(sql`
       insert into labels (repo_id, name, color)
       select distinct on (lower(name)) ${repo.id}::bigint, name, ${plain} from unnest(${names}::text[]) name order by lower(name)
       on conflict do nothing returning id`)
     await publish(db, editor, repo, ...made.map((label) => ({ act: 'label.created' as const, label_id: label.id })))
+    return idsOf(await findByName(db, repo, names))
   }
-  const found = await db.rows<{ name: string; id: number | null }>(sql`
+  const unknown = found.find(isMissing)
+  if (unknown)
+    throw invalid({ resource: 'Label', code: 'missing', field: 'name', message: `there is no label '${unknown.name}'` })
+  return idsOf(found)
+}
+
+interface FoundLabel {
+  name: string
+  id: number | null
+}
+
+const findByName = (db: Transaction, repo: Repository, names: string[]) =>
+  db.rows<FoundLabel>(sql`
     select n.name, l.id from unnest(${names}::text[]) with ordinality n (name, place)
       left join labels l on l.repo_id = ${repo.id} and lower(l.name) = lower(n.name)
     order by n.place`)
-  const unknown = found.find(({ id }) => id === null)
-  if (unknown)
-    throw invalid({ resource: 'Label', code: 'missing', field: 'name', message: `there is no label '${unknown.name}'` })
-  return [...new Set(found.flatMap(({ id }) => id ?? []))]
-}
+
+const idsOf = (found: FoundLabel[]) => [...new Set(found.flatMap(({ id }) => id ?? []))]
 
 const longestName = 50
 

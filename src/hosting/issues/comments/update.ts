@@ -10,6 +10,12 @@ import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { loadComment } from './comments.ts'
 
 export async function createComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
+  const { id } = await insertComment(db, repo, author, number, body)
+  return loadComment(db, repo, id)
+}
+
+/** As createComment, for callers that do not show the comment. */
+export async function insertComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
   const allowed = sql`(${mayPush(repo)} or not held.locked) and ${!isEmpty(body)}`
   // Locks the issue, so that concurrent changes of it take turns.
   const held = await db.first<Pick<Issue, 'id' | 'locked' | 'pull_id'> & { comment_id: number }>(sql`
@@ -28,7 +34,7 @@ export async function createComment(db: Transaction, repo: Repository, author: A
   const { id: issue_id, pull_id, comment_id } = held
   await publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
   await recordReferences(db, repo, author, { issue_id, comment_id }, body)
-  return loadComment(db, repo, comment_id)
+  return { id: comment_id }
 }
 
 export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
