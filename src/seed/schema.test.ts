@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
-import { describeSeedSchema, readFormat, seedSchemaFile } from '#test/seed-schema.ts'
+import { describeSeedPage, describeSeedSchema, readFormat, seedPage, seedSchemaFile } from '#test/seed-schema.ts'
 import { checkSeed } from './check.ts'
 import { definitions } from './schema.ts'
 
@@ -36,4 +36,16 @@ test('docs/seed.schema.json is the schema, and other validators agree with it', 
     assert.equal(validate(wrong), false)
     assert.throws(() => checkSeed(wrong))
   }
+})
+
+test('docs/seed.md has a table of all keys, and each key has a meaning', () => {
+  const isPresent = readFileSync(seedPage, 'utf8') === describeSeedPage()
+  assert.ok(isPresent, 'The tables in docs/seed.md are out of date. Run "npm run schema" and commit it.')
+  const missing = readFormat().flatMap(({ name, keys }) =>
+    keys.flatMap((each) => (each.description ? [] : `${name}.${each.key}`)),
+  )
+  assert.deepEqual(
+    missing.filter((each) => (each.split('.')[0] as string) in definitions),
+    [],
+  )
 })
