@@ -1,14 +1,33 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, extname, join, posix, relative } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { init, parse } from 'es-module-lexer'
+import { build as bundle, type Plugin } from 'esbuild'
 import { assetFolders } from '#pages.ts'
+import { openLog } from '#platform/log.ts'
+import { archive, makePreparedCluster } from '#testing/server/prepared-cluster.ts'
 import { bundleAssets, encodings } from '#web/bundle.ts'
 
 /**
  * Makes what `npm pack` packs: `dist/`, which is `src/` as JavaScript because Node strips no types below node_modules, and a package.json
  * that describes it. `npm run postpack` puts back the package.json of the checkout.
+ *
+ * The program is bundled into a few files, because loading a thousand takes Node 0.4 s longer. What other processes, threads and users load by
+ * its path stays as it is.
  */
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')
@@ -20,6 +39,9 @@ const original = join(root, 'package.json.orig')
 /** Packages that only make the bundle of styles and scripts, which is in the package. */
 const bundlers = ['@hotwired/turbo', 'esbuild']
 const bundled = ['.css', '.js', '.svg']
+
+/** Started by their paths as processes and threads. */
+const started = ['platform/launcher-process.ts', 'web/highlight/worker.ts', 'importer/worker/main.ts']
 
 interface Manifest {
   name: string
@@ -33,13 +55,16 @@ async function build() {
   rmSync(dist, { recursive: true, force: true })
   await init
   for (const path of globSync('**/*', { cwd: source })) {
-    if (path.endsWith('.test.ts') || !statSync(join(source, path)).isFile()) continue
-    if (extname(path) === '.ts') put(toJavaScriptPath(path), toJavaScript(path))
-    else if (!bundled.includes(extname(path))) copy(path)
+    if (['.ts', ...bundled].includes(extname(path)) || !statSync(join(source, path)).isFile()) continue
+    copy(path)
   }
   await putBundle()
   const checkout: Manifest = JSON.parse(readFileSync(manifest, 'utf8'))
-  putDeclarations(Object.values(checkout.exports ?? {}).filter((path) => extname(path) === '.ts'))
+  const imported = Object.values(checkout.exports ?? {}).filter((path) => extname(path) === '.ts')
+  putFiles([...started, ...imported.map((path) => posix.relative('src', path))])
+  await putProgram()
+  await putCluster()
+  putDeclarations(imported)
   const packed = packedManifest(checkout)
   renameSync(manifest, original)
   writeJson(manifest, packed)
@@ -65,13 +90,25 @@ const own = /^[#.]/
 
 const toJavaScriptPath = (path: string) => path.replace(/(\.d)?\.ts$/, '.js')
 
+/** These files and those that they import. */
+function putFiles(entries: string[]) {
+  const needed = new Set(entries)
+  // Files that are added while it runs are visited too.
+  for (const path of needed)
+    put(
+      toJavaScriptPath(path),
+      toJavaScript(path, (imported) => needed.add(imported)),
+    )
+}
+
 /** Types become spaces, so that lines in stack traces are those of the source. */
-function toJavaScript(path: string) {
+function toJavaScript(path: string, onImport: (path: string) => void) {
   const text = stripTypeScriptTypes(readFileSync(join(source, path), 'utf8'))
   let written = ''
   let end = 0
   for (const found of parse(text, path)[0]) {
     if (!found.specifier || !own.test(found.specifier)) continue
+    onImport(targetOf(path, found.specifier))
     // The position of a dynamic import includes its quotes.
     const quote = found.type === 'dynamic' ? 1 : 0
     written += text.slice(end, found.start + quote) + packedSpecifier(path, found.specifier)
@@ -88,6 +125,44 @@ function packedSpecifier(path: string, specifier: string) {
 
 function targetOf(path: string, specifier: string) {
   return specifier.startsWith('#') ? specifier.slice(1) : posix.join(posix.dirname(path), specifier)
+}
+
+/** `main.js` and a file for each part that is loaded on demand, all of them directly in `dist/`. */
+async function putProgram() {
+  await bundle({
+    entryPoints: [join(source, 'main.ts')],
+    ...{ bundle: true, splitting: true, outdir: dist, packages: 'external', plugins: [keepPlaces] },
+    ...{ format: 'esm', platform: 'node', target: 'esnext', logLevel: 'warning' },
+  })
+}
+
+/** What a file finds beside itself is where it was before it was bundled. */
+const keepPlaces: Plugin = {
+  name: 'keep-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const place = toJavaScriptPath(relative(source, path))
+      const folder = JSON.stringify(`/${posix.dirname(place)}`)
+      const contents = readFileSync(path, 'utf8')
+        .replaceAll('import.meta.dirname', `(import.meta.dirname + ${folder})`)
+        .replaceAll('import.meta.filename', `(import.meta.dirname + ${JSON.stringify(`/${place}`)})`)
+      return { contents, loader: 'ts' }
+    })
+  },
+}
+
+/** The database of test servers, because making it takes 1 s of their first start. */
+async function putCluster() {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-cluster-'))
+  try {
+    // The account that runs PostgreSQL must be able to enter.
+    chmodSync(folder, 0o711)
+    await makePreparedCluster(folder, openLog('error'))
+    const tar = execFileSync('tar', ['-c', '-C', join(folder, 'postgres'), '.'], { maxBuffer: 1 << 30 })
+    put(`testing/server/${archive}`, gzipSync(tar, { level: 9 }))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 async function putBundle() {

@@ -8,8 +8,9 @@ import type { Seed } from '#seed/format.ts'
 import { loadSeed } from '#seed/load.ts'
 import { setUp } from '#setup.ts'
 import type { WorldAccess } from '../protocol.ts'
-import { type Cluster, copyFolder } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
 import { openBelfry, type WorldParts } from './open-belfry.ts'
+import { copyFolder } from './prepared-cluster.ts'
 import { settle } from './settle.ts'
 
 export type SeededAccess = Omit<WorldAccess, 'url' | 'versioned_url' | 'control'>
