@@ -239,7 +239,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     [listeners.web, selfHosted],
     [listeners.versioned, versioned],
   ] as const) {
-    await mountApi(listener, belfry, withSettings(variant, belfry), groups, pathLoaders, renderBodies)
+    mountApi(listener, belfry, withSettings(variant, belfry), groups, pathLoaders, renderBodies)
   }
   return {
     ...listeners,

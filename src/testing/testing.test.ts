@@ -265,6 +265,20 @@ describe('a test server', () => {
     await assert.rejects(world.reset(), /This world is closed/)
   })
 
+  test('a second reset at once is one too', async () => {
+    await createRepository('one')
+    await server.fault({ match: { path: '/user' }, status: 502 })
+    await server.reset()
+    await server.clock.advance({ hours: 1 })
+    await server.reset()
+    await server.fault({ match: { path: '/user' }, status: 502 })
+    await server.reset()
+    assert.ok(Math.abs((await server.clock.now()).getTime() - Date.now()) < 60_000)
+    assert.equal(await statusOf(octokit.request('GET /user')), 200)
+    assert.equal(await statusOf(octokit.repos.get({ owner: 'admin', repo: 'one' })), 404)
+    await server.requests.assertCount(2)
+  })
+
   test('the server ends with the process that started it, and leaves nothing', async () => {
     const program = `import { startBelfry } from 'belfry/testing'
     console.log((await startBelfry()).pid)

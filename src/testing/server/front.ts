@@ -58,10 +58,11 @@ async function listen(world: Served, listener: 'web' | 'versioned', port: number
     response.once('close', () => world.noteRequests(--open))
     const recording = world.requests.record(api, prefix, request, response, (token) => world.userOf(token))
     const { current } = world
+    current.used = true
     const fault = world.faults.take(recording)
     if (fault && !(await world.faults.apply(fault, recording))) return
     // A request that was delayed until after a reset belongs to a test that is over.
-    if (current === world.current) current.serve(listener, request, response)
+    if (current === world.current) await current.serve(listener, request, response)
     else response.socket?.destroy()
   }
   const server = createServer((request, response) => void serve(request, response))

@@ -23,15 +23,20 @@ export class Generation {
   readonly #app: App
   readonly #worker: Worker
   readonly #open = new Set<ServerResponse>()
+  /** Whether a request has come, even if a fault keeps it from being served: otherwise, this is still as after a reset. */
+  used = false
+  #versioned: PromiseLike<unknown> | undefined
 
-  /** Mounts the endpoints while the state is copied. */
+  /**
+   * Mounts the endpoints while the state is copied. Those of the versioned API are mounted by its first request, because most tests use one API.
+   */
   static async open(parts: WorldParts, template: Template, name: string) {
     const data = join(parts.cluster.folder, name)
     const copied = template.copy(name, data)
     copied.catch(() => {})
     const belfry = openBelfry(parts, name, data, template.vault)
     const app = await openApp(belfry)
-    await Promise.all([app.web.ready(), app.versioned.ready(), copied])
+    await Promise.all([app.web.ready(), copied])
     return new Generation(belfry, name, app, await openWorker(belfry))
   }
 
@@ -42,21 +47,31 @@ export class Generation {
     this.#worker = worker
   }
 
-  serve(listener: 'web' | 'versioned', request: IncomingMessage, response: ServerResponse) {
+  async serve(listener: 'web' | 'versioned', request: IncomingMessage, response: ServerResponse) {
     this.#open.add(response)
     response.once('close', () => this.#open.delete(response))
-    this.#app[listener].server.emit('request', request, response)
+    const { web, versioned } = this.#app
+    if (listener === 'web') return web.server.emit('request', request, response)
+    this.#versioned ??= versioned.ready()
+    await this.#versioned
+    versioned.server.emit('request', request, response)
   }
 
   /** Ends streams at once. Other requests and jobs have a moment to end. */
   async close() {
     const { web, versioned } = this.#app
-    const stopped = this.#worker.stop()
-    for (const listener of [web, versioned]) endStreams(listener)
-    await within(patience, Promise.all([stopped, this.#untilAnswered()]))
+    await within(patience, this.stopWork())
     for (const response of this.#open) response.destroy()
-    await Promise.all([web.close(), versioned.close()])
+    // Closing one that is not ready would mount its endpoints first.
+    await Promise.all([web.close(), this.#versioned && versioned.close()])
     await within(patience, this.belfry.db[Symbol.asyncDispose]())
+  }
+
+  async stopWork() {
+    const stopped = this.#worker.stop()
+    const { web, versioned } = this.#app
+    for (const listener of [web, versioned]) endStreams(listener)
+    await Promise.all([stopped, this.#untilAnswered()])
   }
 
   async #untilAnswered() {

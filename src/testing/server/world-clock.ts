@@ -26,6 +26,11 @@ export class WorldClock implements Clock {
     else this.#fixed += milliseconds
   }
 
+  /** Whether the time is another one than without the test. */
+  get moved() {
+    return this.#fixed !== this.#first || this.#ahead !== 0
+  }
+
   reset() {
     this.#fixed = this.#first
     this.#ahead = 0
