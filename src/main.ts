@@ -7,7 +7,7 @@ import type { DemoAccess } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import type { SeedAccess } from '#seed/format.ts'
-import type { SeedFile } from '#seed/seed-file.ts'
+import type { SeedFile } from '#seed/read-seed-file.ts'
 
 const help = `Belfry: a self-hosted server for the activity side of a code host.
 
@@ -52,7 +52,7 @@ async function startServer(): Promise<number> {
   const log = openLog(settings.BELFRY_LOG)
   for (const name of unknownSettings(process.env))
     log.warn({ name }, 'unknown setting, ignored; run npx belfry --help to list the settings')
-  const seed = options.seed === undefined ? undefined : (await import('#seed/seed-file.ts')).readSeedFile(options.seed)
+  const seed = options.seed === undefined ? undefined : (await import('#seed/read-seed-file.ts')).readSeedFile(options.seed)
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
   let demo: DemoAccess | null | undefined

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { longestPassword, preparePassword, shortestPassword } from '#identity/passwords.ts'
 import { checkSeed } from './check.ts'
 import { parseSeed } from './parse.ts'
-import { readSeedFile } from './seed-file.ts'
+import { readSeedFile } from './read-seed-file.ts'
 
 const messageOf = (act: () => unknown): string => {
   try {

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { openForge } from '#test/forge.ts'
 import { Host } from '#test/process.ts'
 import { accessFile } from './access-file.ts'
-import { readSeedFile, seedOnce } from './seed-file.ts'
+import { readSeedFile } from './read-seed-file.ts'
+import { seedOnce } from './seed-file.ts'
 
 const text = `
 users:

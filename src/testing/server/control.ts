@@ -51,6 +51,12 @@ export class Control {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
   }
 
+  /** Ends open calls, and takes no more. */
+  close() {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
   accessOf(id: string, world: World): WorldAccess {
     const { port } = this.#server.address() as AddressInfo
     return { ...world.access, control: `http://127.0.0.1:${port}/${this.#secret}/${id}` }

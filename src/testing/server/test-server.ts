@@ -3,11 +3,12 @@ import { StartError } from '#platform/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import { digest, tokenFrom } from '#platform/secrets.ts'
 import { checkSeed } from '#seed/check.ts'
-import { readSeedFile } from '#seed/seed-file.ts'
+import { readSeedFile } from '#seed/read-seed-file.ts'
 import type { WorldAccess, WorldOptions } from '../protocol.ts'
 import type { Cluster } from './cluster.ts'
 import { Control, type Worlds } from './control.ts'
 import type { Ports } from './front.ts'
+import { within } from './generation.ts'
 import type { WorldParts } from './open-belfry.ts'
 import { Template } from './template.ts'
 import { World } from './world.ts'
@@ -32,7 +33,10 @@ export interface NewWorld extends WorldOptions {
   ports?: Ports
 }
 
-/** The worlds on a PostgreSQL, and the control API. They end with the process. */
+/** Milliseconds that worlds have to stop their work before their database goes away. */
+const patience = 1000
+
+/** The worlds on a PostgreSQL, and the control API. */
 export class TestServer {
   readonly #cluster: Cluster
   readonly #log: Logger
@@ -41,6 +45,7 @@ export class TestServer {
   readonly #worlds = new Map<string, World>()
   /** What each world was opened with. */
   readonly #options = new Map<string, WorldOptions>()
+  readonly #opening = new Set<Promise<unknown>>()
   #count = 0
 
   static async open(cluster: Cluster, log: Logger, options: NewWorld): Promise<TestServer> {
@@ -54,7 +59,7 @@ export class TestServer {
     this.#log = log
     const worlds: Worlds = {
       find: (id) => this.#worlds.get(id),
-      open: (like, options) => this.#open({ ...this.#options.get(like), ...options }),
+      open: (like, options) => this.#openAnother({ ...this.#options.get(like), ...options }),
       close: (id) => this.#close(id),
     }
     this.#control = new Control(worlds, log)
@@ -70,6 +75,19 @@ export class TestServer {
   /** Resolves when its PostgreSQL ends by itself. */
   get died() {
     return this.#cluster.died
+  }
+
+  /** Stops all work, because what runs without its database reports that as an error. State that is not removed ends with the cluster. */
+  async close() {
+    this.#control.close()
+    await within(patience, Promise.allSettled(this.#opening))
+    await within(patience, Promise.all([...this.#worlds.values()].map((world) => world.stop())))
+  }
+
+  #openAnother(options: WorldOptions) {
+    const opening = this.#open(options).finally(() => this.#opening.delete(opening))
+    this.#opening.add(opening)
+    return opening
   }
 
   async #open({ ports = freePorts, ...options }: NewWorld) {
