@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { startBelfry } from '#testing/index.ts'
+import { packedFolder } from '#test/packed.ts'
 
 const exec = promisify(execFile)
 
@@ -26,23 +26,30 @@ export interface Started extends AsyncDisposable {
   pid: number | undefined
 }
 
-export const belfry: Contender = {
-  name: 'Belfry',
-  forget: () =>
-    rmSync(join(import.meta.dirname, '..', 'node_modules', '.cache', 'belfry-test-server'), { recursive: true, force: true }),
-  async start() {
-    const files = { 'README.md': '# Tower' }
-    const server = await startBelfry({
-      seed: { users: [{ login: 'alice' }, { login: 'bob' }], repositories: [{ name: 'alice/tower', files }] },
-    })
-    return {
-      base: `${server.url}/api/v3`,
-      tokens: { alice: server.users.alice?.token ?? '', bob: server.users.bob?.token ?? '' },
-      reset: () => server.reset(),
-      pid: server.pid,
-      [Symbol.asyncDispose]: () => server.close(),
-    }
-  },
+/** Packs Belfry and installs it, as those who test with it have it. */
+export async function installBelfry(folder: string): Promise<Contender> {
+  const caches = join(folder, 'caches')
+  process.env.TMPDIR = folder
+  process.env.XDG_CACHE_HOME = caches
+  const installed = join(await packedFolder(), 'node_modules', 'belfry', 'dist', 'testing', 'index.js')
+  const { startBelfry } = (await import(installed)) as typeof import('#testing/index.ts')
+  return {
+    name: 'Belfry',
+    forget: () => rmSync(caches, { recursive: true, force: true }),
+    async start() {
+      const files = { 'README.md': '# Tower' }
+      const server = await startBelfry({
+        seed: { users: [{ login: 'alice' }, { login: 'bob' }], repositories: [{ name: 'alice/tower', files }] },
+      })
+      return {
+        base: `${server.url}/api/v3`,
+        tokens: { alice: server.users.alice?.token ?? '', bob: server.users.bob?.token ?? '' },
+        reset: () => server.reset(),
+        pid: server.pid,
+        [Symbol.asyncDispose]: () => server.close(),
+      }
+    },
+  }
 }
 
 /** Installs the others into a folder. Returns what cannot be installed, with the reason. */
