@@ -48,7 +48,10 @@ export const settings = {
 
   BELFRY_DATA: setting('./data', 'Folder for the embedded database, git repositories and keys.', folder),
   DATABASE_URL: secret(
-    unset('PostgreSQL server to use (version 15 or later). Unset: an embedded server in `BELFRY_DATA`.', postgresAddress),
+    unset(
+      'PostgreSQL server to use (version 15 or later); of several hosts, the one that accepts writes. Unset: an embedded server in `BELFRY_DATA`.',
+      postgresAddress,
+    ),
   ),
   BELFRY_ROLES: setting(
     'web,worker',

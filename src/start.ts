@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { alignLog } from '#activity/log.ts'
 import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
@@ -23,6 +23,7 @@ import type { Clock } from '#platform/clock.ts'
 import { openCommitNotifications } from '#platform/commit-notifications.ts'
 import { checkRestored, claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database, sql } from '#platform/database.ts'
+import { connectionsTo, primaryFirst } from '#platform/database-servers.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
@@ -67,15 +68,17 @@ export async function start(
   checkRestored(data)
   await checkGit()
   let postgres: EmbeddedPostgres | undefined
+  let servers: pg.ClientConfig[]
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
     const started = await superviseEmbeddedPostgres(data, log, signal)
     postgres = started
     undo.defer(() => started.stop())
+    servers = [started.connection]
   } else {
-    await checkDatabaseUrl(settings.DATABASE_URL)
+    servers = await primaryFirst(connectionsTo(settings.DATABASE_URL))
   }
-  const db = new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock)
+  const db = new Database(servers, clock)
   db.health.onChange((away) => {
     if (away) log.error('the database does not answer: requests get 503 until it answers again')
     else log.info('the database answers again')
@@ -177,20 +180,6 @@ async function reportFailedJobs({ db, log }: Belfry) {
       { failed },
       'jobs have failed and are not tried again: list them with npx belfry admin jobs list, retry with npx belfry admin jobs retry',
     )
-}
-
-/** Checks that the server can be used, so that the error is one line about the setting. */
-async function checkDatabaseUrl(url: string) {
-  try {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-    client.on('error', () => {})
-    await client.connect()
-    await client.end()
-  } catch (error) {
-    // If a host name has several addresses, the message is empty.
-    const why = (error instanceof Error && error.message) || codeOf(error)
-    throw new StartError(`Cannot connect to the PostgreSQL server in DATABASE_URL: ${why}.`)
-  }
 }
 
 async function listen(app: App, { settings, addresses }: Belfry) {

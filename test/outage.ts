@@ -20,12 +20,20 @@ export interface Answered {
 /** Two nodes on one database, which they reach by a proxy that a test has the say over. */
 export async function openOutage() {
   await using undo = new AsyncDisposableStack()
-  const host = undo.use(await Host.open())
   const database = undo.use(await openDatabase())
   const proxy = undo.use(await DatabaseProxy.open())
+  const nodes = undo.use(await openNodes(proxy.url(database.url)))
+  const running = undo.move()
+  return { ...nodes, proxy, database, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** Two nodes on a database, with someone who acts, and what must come of it. */
+export async function openNodes(database_url: string) {
+  await using undo = new AsyncDisposableStack()
+  const host = undo.use(await Host.open())
   const receiver = undo.use(await openReceiver())
   const token = newToken()
-  const settings = { DATABASE_URL: proxy.url(database.url), BELFRY_ADMIN_TOKEN: token, BELFRY_WEBHOOK_ADDRESSES: '127.0.0.1' }
+  const settings = { DATABASE_URL: database_url, BELFRY_ADMIN_TOKEN: token, BELFRY_WEBHOOK_ADDRESSES: '127.0.0.1' }
   const nodes = await Promise.all([host.start({ settings }), host.start({ settings })])
   const [first] = nodes
   const adminOf = (node: BelfryProcess) => new Person('admin', token, node)
@@ -112,8 +120,7 @@ export async function openOutage() {
   const running = undo.move()
   return {
     nodes,
-    proxy,
-    database,
+    adminOf,
     receiver,
     clones,
     recovery,

@@ -35,21 +35,32 @@ interface Watched {
  * a new connection. If the server answers, we close the connections on which it is not working. If it does not, we close all connections,
  * refuse every statement at once, and probe until it answers. The operating system's time-outs are too long: when a packet filter drops
  * packets, a connection stays open for a quarter of an hour.
+ *
+ * Of several servers, the one that accepts writes is used. When it is away or has become a standby, all are probed until one accepts writes.
  */
 export class DatabaseHealth {
-  readonly #connection: pg.ClientConfig
+  readonly #servers: pg.ClientConfig[]
+  #current: pg.ClientConfig
   readonly #limits: HealthLimits
   readonly #clients = new Map<Client, Watched>()
   /** Server processes whose connections we closed. They may not have noticed, and still hold locks. */
   readonly #abandoned = new Map<number, number>()
   readonly #listeners = new Set<(away: boolean) => void>()
+  readonly #on_move: (server: pg.ClientConfig) => void
   #away = false
   #probing: Promise<void> | undefined
-  #probe_client: Client | undefined
+  readonly #probe_clients = new Set<Client>()
   readonly #closed = new AbortController()
 
-  constructor(connection: pg.ClientConfig, limits: Partial<HealthLimits> = {}) {
-    this.#connection = connection
+  /** Calls `onMove` with the server that new connections go to from now on. There is at least one server. */
+  constructor(
+    servers: pg.ClientConfig[],
+    limits: Partial<HealthLimits> = {},
+    onMove: (server: pg.ClientConfig) => void = () => {},
+  ) {
+    this.#servers = servers
+    this.#current = servers[0] ?? {}
+    this.#on_move = onMove
     this.#limits = { ...usual, ...limits }
   }
 
@@ -128,23 +139,55 @@ export class DatabaseHealth {
     for (const listener of this.#listeners) listener(away)
   }
 
-  /** Whether the server answers a new connection in time. An error that it sends, such as too many connections, is an answer. */
+  /** Whether a server that accepts writes answers a new connection in time. We stay with the current one if it does. */
   async #ask(): Promise<boolean> {
-    const client = new pg.Client({ ...this.#connection, application_name: 'belfry probe' }) as unknown as Client
-    this.#probe_client = client
-    client.on('error', () => {})
+    const others = this.#servers.filter((server) => server !== this.#current)
+    const [answered, ...found] = await Promise.all([this.#askCurrent(), ...others.map((server) => this.#askOther(server))])
+    if (answered) return true
+    const primary = others.find((_, index) => found[index])
+    if (primary) this.#move(primary)
+    return primary !== undefined
+  }
+
+  #move(server: pg.ClientConfig) {
+    this.#change(true)
+    // They are processes of the other server.
+    this.#abandoned.clear()
+    this.#current = server
+    this.#on_move(server)
+  }
+
+  /** An error that the server sends, such as too many connections, is an answer. */
+  async #askCurrent(): Promise<boolean> {
     try {
-      await within(this.#limits.probe / (this.#away ? 2 : 1), this.#question(client))
-      return true
+      return await this.#withProbe(this.#current, (client) => this.#question(client))
     } catch (error) {
       return !isDisconnected(error)
+    }
+  }
+
+  #askOther(server: pg.ClientConfig): Promise<boolean> {
+    return this.#withProbe(server, isPrimary).catch(() => false)
+  }
+
+  async #withProbe<T>(server: pg.ClientConfig, ask: (client: Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ ...server, application_name: 'belfry probe' }) as unknown as Client
+    this.#probe_clients.add(client)
+    client.on('error', () => {})
+    const answer = async () => {
+      await (client as unknown as pg.Client).connect()
+      return ask(client)
+    }
+    try {
+      return await within(this.#limits.probe / (this.#away ? 2 : 1), answer())
     } finally {
+      this.#probe_clients.delete(client)
       client.connection.stream.destroy()
     }
   }
 
-  async #question(client: Client) {
-    await (client as unknown as pg.Client).connect()
+  async #question(client: Client): Promise<boolean> {
+    if (!(await isPrimary(client))) return false
     const silent = [...this.#clients].filter(([, watched]) => watched.silent)
     const { rows } = await client.query<{ own: number; busy: number[] }>(
       `select pg_backend_pid() as own, array(select pid from pg_stat_activity where pid = any($1) and state = 'active') as busy`,
@@ -152,7 +195,7 @@ export class DatabaseHealth {
     )
     const [{ own, busy } = { own: 0, busy: [] }] = rows
     // A connection pooler invents process ids.
-    if (own !== client.processID) return
+    if (own !== client.processID) return true
     for (const [one, watched] of silent) {
       const { silent: known } = watched
       if (!known || one.readyForQuery || known.bytes !== one.connection.stream.bytesRead) watched.silent = undefined
@@ -162,6 +205,7 @@ export class DatabaseHealth {
       else known.doubted = true
     }
     await this.#endAbandoned(client)
+    return true
   }
 
   #abandon(client: Client) {
@@ -191,10 +235,15 @@ export class DatabaseHealth {
 
   async close() {
     this.#closed.abort(closed)
-    this.#probe_client?.connection.stream.destroy()
+    for (const client of this.#probe_clients) client.connection.stream.destroy()
     await this.#probing
     this.#listeners.clear()
   }
+}
+
+async function isPrimary(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  return rows[0]?.standby === false
 }
 
 /** Shared, because an error keeps what is on the stack alive, and libraries keep pools, which refer to this, for the life of the process. */

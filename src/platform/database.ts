@@ -56,9 +56,14 @@ export class Database implements Queryable, AsyncDisposable {
   readonly #listeners = new Set<EndListener>()
   readonly #patient = new AsyncLocalStorage<true>()
 
-  constructor(connection: pg.PoolConfig, clock: Clock, options: DatabaseOptions = {}) {
+  /** Several connections are to a primary and its standbys. */
+  constructor(connections: pg.PoolConfig | pg.PoolConfig[], clock: Clock, options: DatabaseOptions = {}) {
     this.#clock = clock
-    this.health = new DatabaseHealth(connection, options)
+    const servers = [connections].flat()
+    const [connection] = servers
+    this.health = new DatabaseHealth(servers, options, (server) => {
+      for (const pool of [this.pool, this.background, this.#steady]) Object.assign(pool.options, server)
+    })
     // Cached data may be out of date, because we missed commits of other nodes.
     this.health.onChange((away) => away || this.notifyTransactionEnd('committed elsewhere'))
     const patience = { ...brief, ...options.brief }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { connectionsTo } from './database-servers.ts'
 import { parseIsoDate } from './iso-date.ts'
 
 /** How the text of a setting becomes a value. `allowed` completes the sentence "it must be …". */
@@ -74,8 +75,11 @@ function readHttpAddress(text: string) {
 }
 
 export const postgresAddress: Format<string> = {
-  allowed: 'a postgres:// address',
-  read: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  allowed: 'a postgres:// address, with one host or several that are separated by commas',
+  read: (text) => {
+    const isServer = ({ connectionString = '' }) => /^postgres(ql)?:\/\//.test(connectionString) && URL.canParse(connectionString)
+    return connectionsTo(text).every(isServer) ? text : undefined
+  },
 }
 
 export const folder: Format<string> = {

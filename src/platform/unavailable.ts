@@ -29,8 +29,8 @@ const systemCodes = new Set([
 const driverMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered|was closed))/
 
-/** Connection exceptions, sessions that the server ended, and transactions that were idle too long. */
-const lost = /^(08...|57P0.|25P03|25P04)$/
+/** Connection exceptions, sessions that the server ended, transactions that were idle too long, and writes to a server that became a standby. */
+const lost = /^(08...|57P0.|25P03|25P04|25006)$/
 
 /** Whether the connection is lost, or could not be made. */
 export function isDisconnected(error: unknown): boolean {

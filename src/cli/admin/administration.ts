@@ -11,6 +11,7 @@ import type { Clock } from '#platform/clock.ts'
 import { notifyNodes } from '#platform/commit-notifications.ts'
 import { claimantOf, claimDataFolder } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
+import { connectionsTo, primaryFirst } from '#platform/database-servers.ts'
 import { connectionTo, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
 import { type Logger, openLog } from '#platform/log.ts'
@@ -91,9 +92,7 @@ async function connect(
   undo: AsyncDisposableStack,
 ): Promise<{ connection: pg.ClientConfig; server?: number | undefined }> {
   if (url !== null) {
-    const connection = { connectionString: url }
-    const failure = await probe(connection)
-    if (failure) throw new StartError(`Cannot connect to the PostgreSQL server in DATABASE_URL: ${describe(failure)}.`)
+    const [connection] = await primaryFirst(connectionsTo(url))
     return { connection }
   }
   if (!hasDatabase(data)) throw new StartError(`${data} has no embedded database. Set DATABASE_URL as the server has it.`)

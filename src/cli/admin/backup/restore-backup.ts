@@ -14,6 +14,7 @@ import { Storage } from '#git/storage.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder, markRestore } from '#platform/data-folder.ts'
 import { Database, sql } from '#platform/database.ts'
+import { connectionsTo, primaryFirst } from '#platform/database-servers.ts'
 import { type DumpPlan, loadDump } from '#platform/dump.ts'
 import { syncFolderNow, writeSynced } from '#platform/durable.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
@@ -76,11 +77,9 @@ async function openDatabase({ BELFRY_DATA: data, DATABASE_URL: url }: Settings, 
     undo.defer(() => postgres.stop())
     return postgres.connection
   }
-  const connection = { connectionString: url }
+  const [connection] = await primaryFirst(connectionsTo(url))
   const client = new pg.Client(connection)
-  await client.connect().catch((error) => {
-    throw new StartError(`Cannot connect to the PostgreSQL server in DATABASE_URL: ${error.message}.`)
-  })
+  await client.connect()
   const { rowCount } = await client.query(
     "select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' limit 1",
   )
