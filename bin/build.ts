@@ -132,7 +132,7 @@ async function putProgram() {
   await bundle({
     entryPoints: [join(source, 'main.ts')],
     ...{ bundle: true, splitting: true, outdir: dist, packages: 'external', plugins: [keepPlaces] },
-    ...{ format: 'esm', platform: 'node', target: 'esnext', logLevel: 'warning' },
+    ...{ format: 'esm', platform: 'node', target: 'esnext', logLevel: 'warning', sourcemap: 'linked' },
   })
 }
 

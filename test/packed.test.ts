@@ -31,6 +31,8 @@ test('the package contains the program as JavaScript, and nothing else', async (
   const files = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const strange = files.filter(({ name }) => /\.test\.|\.css$|(?<!\.d)\.ts$/.test(name) && name !== 'belfry.css')
   assert.deepEqual(strange, [])
+  const { sources } = JSON.parse(readFileSync(join(folder, 'dist', 'main.js.map'), 'utf8'))
+  assert.ok(sources.includes('../src/main.ts'), 'the source map leads to our files')
   const { dependencies, devDependencies, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   assert.deepEqual([dependencies.esbuild, devDependencies, imports], [undefined, undefined, undefined])
 })
