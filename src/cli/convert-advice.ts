@@ -27,6 +27,7 @@ const usedBy: Record<string, Kind[]> = {
   'svn-ignore': ['subversion'],
   'keep-deleted': ['subversion', 'mercurial'],
   project: ['subversion', 'tfvc'],
+  projects: ['subversion'],
 }
 
 /** Refuses options that would do nothing. */

@@ -7,6 +7,7 @@ import { readArguments, UsageError } from './command.ts'
 export const help = `Converts a repository to git, without a server. Run it again to resume, or to bring what is new in the source.
 
 Usage: npx belfry convert SOURCE OUT.git [options]
+       npx belfry convert SOURCE FOLDER --projects [options]
 
 SOURCE is an address (svn://, http://, https://), a folder with a Subversion, Mercurial or git repository, or a file that svnadmin dump has
 written, also compressed with gzip or zstd. OUT.git becomes a bare repository. Checkpoints are in OUT.git/belfry-convert. A later run uses the
@@ -17,6 +18,9 @@ Source:
   --project NAME          the folder of a Subversion project, or a TFVC project
   --layout KEY=FOLDER     where Subversion's trunk, branches or tags are, such as trunk=main or branches=users/*; may be repeated.
                           What is not given is trunk, branches and tags; with "trunk=" the whole project is one branch
+  --projects              convert each project of a Subversion repository into FOLDER/<project>.git, and what belongs to none of them into
+                          FOLDER/unassigned.git. Projects are the folders that have a trunk or, if there is one trunk, the folders in it.
+                          In --layout, {project} is the name of a project: trunk=trunk/{project}, branches=branches/*/{project}
   --keep-deleted          keep deleted branches and tags of Subversion as tags deleted/<name>@<revision>, and closed branches of Mercurial
   --username NAME         the password is read from the variable BELFRY_SOURCE_PASSWORD; BELFRY_CA may name a file of CA certificates
 
@@ -45,6 +49,7 @@ The exit code is 0 if everything was converted and compared, 1 if anything faile
 /** The options that decide which commits, branches and tags are made. */
 const ofHistory = [
   'project',
+  'projects',
   'layout',
   'keep-deleted',
   'authors',
@@ -62,6 +67,7 @@ export interface Options {
   target: string
   kind: Kind | null
   project: string | null
+  projects: boolean
   username: string | null
   password: string | null
   authors: string | null
@@ -96,6 +102,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
   const { values, positionals } = readArguments('convert', given, {
     kind: text,
     project: text,
+    projects: flag,
     layout: texts,
     'keep-deleted': flag,
     username: text,
@@ -132,6 +139,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     target: resolve(target ?? '.'),
     kind: kind ?? null,
     project: values.project ?? null,
+    projects: values.projects,
     username: values.username ?? username,
     password: environment.BELFRY_SOURCE_PASSWORD ?? null,
     authors,
@@ -141,7 +149,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     use_lfs: lfs === undefined ? 'keep' : 'opt_in',
     large_over: lfs === undefined ? null : readSize(lfs),
     svn_ignore: values['svn-ignore'],
-    layout: values.layout ? readLayout(values.layout) : null,
+    layout: values.layout ? readLayout(values.layout, values.projects) : null,
     keep_deleted: values['keep-deleted'],
     default_branch,
     history: Object.fromEntries(
@@ -171,8 +179,8 @@ function readSource(named: string): { source: string; username: string | null } 
   return { source: username === null ? named : named.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1'), username }
 }
 
-function readLayout(given: string[]): LayoutPatterns {
-  const layout: LayoutPatterns = { trunk: 'trunk', branches: [], tags: [] }
+function readLayout(given: string[], ofProjects: boolean): LayoutPatterns {
+  const layout: LayoutPatterns = { trunk: ofProjects ? '{project}/trunk' : 'trunk', branches: [], tags: [] }
   for (const each of given) {
     const [, key, folder = ''] = /^(trunk|branches|tags)=(.*)$/.exec(each) ?? []
     const path = folder.replace(/^\/+|\/+$/g, '')
@@ -180,6 +188,7 @@ function readLayout(given: string[]): LayoutPatterns {
     else if ((key === 'branches' || key === 'tags') && path !== '') layout[key].push(path)
     else throw wrong('--layout must be trunk=FOLDER, branches=FOLDER or tags=FOLDER')
   }
+  if (ofProjects) return layout
   // In a project without a trunk, folders of these names are as likely to be files of the project.
   const isWhole = layout.trunk === ''
   const standard = (key: 'branches' | 'tags') => (layout[key].length > 0 || isWhole ? layout[key] : [key])

@@ -1,3 +1,4 @@
+import type { ConvertedProject, convertProjects } from '#importer/conversion/convert-projects.ts'
 import type { convertRepository, previewRepository } from '#importer/conversion/convert-repository.ts'
 import type { Author, LeftOut, Notes } from '#importer/source.ts'
 
@@ -11,46 +12,105 @@ interface Report extends Converted {
   authors_without_entry: string[]
 }
 
+interface ProjectsReport extends Awaited<ReturnType<typeof convertProjects>> {
+  source: string
+  target: string
+  seconds: number
+  projects: ConvertedProject[]
+}
+
 const maxListed = 20
 
 export function describeConversion(report: Report): string {
-  const { source, target, vcs, refs, moved, authors, notes, verification, seconds, dropped, large_files } = report
-  const { created, updated, removed, commits, rewritten } = moved
+  const { source, target, vcs, authors, seconds } = report
+  return [
+    `Converted ${source} (${vcs}) into ${target} in ${seconds.toFixed(1)} s.`,
+    ...describeRefs(report),
+    row(['Revisions', `${report.commit_count} in the source`]),
+    row(['Authors', `${authors.length}`]),
+    ...describeChanges(report),
+  ].join('\n')
+}
+
+/** The report of one of several projects. */
+export function describeProject(project: ConvertedProject): string {
+  const { path, target, rest } = project
+  if (!('moved' in project)) return `${path} is no longer in the source. ${target} stays as it is.`
+  const what = rest ? 'What belongs to no project' : path
+  const nothing = project.nothing_left
+    ? ['  No branch is left with these --include, --exclude and --since, so nothing was written.']
+    : []
+  return [`${what}: ${target}`, ...describeRefs(project), ...nothing, ...describeChanges(project)].join('\n')
+}
+
+/** The report of all projects, after those of each. */
+export function describeProjects({ source, target, seconds, vcs, projects, ...report }: ProjectsReport): string {
+  const made = projects.filter((project) => 'moved' in project)
+  const differing = made.filter(({ verification }) => verification.mismatches.length > 0).map(({ target }) => target)
+  return [
+    `Converted ${source} (${vcs}) into ${counted(made.length, 'repository')} in ${target} in ${seconds.toFixed(1)} s.`,
+    row(['Revisions', `${report.commit_count} in the source`]),
+    row(['Authors', `${report.authors.length}`]),
+    ...describeNotes(report.notes),
+    differing.length === 0 ? 'None of them differs from the source.' : `There are differences in ${shorten(differing)}.`,
+  ].join('\n')
+}
+
+type Published = Pick<Converted, 'refs' | 'moved' | 'notes' | 'verification' | 'dropped' | 'large_files' | 'left_out'>
+
+function describeRefs({ refs, moved }: Published): string[] {
+  const { created, updated, removed, commits } = moved
   const changed = created.length + updated.length + removed.length
   const rows: [string, string][] = [
     ['Branches', listNames(refs, 'refs/heads/')],
     ['Tags', listNames(refs, 'refs/tags/')],
-    ['Revisions', `${report.commit_count} in the source`],
     ['Commits', changed === 0 ? 'nothing new' : `${commits} new`],
-    ['Authors', `${authors.length}`],
   ]
+  return rows.map(row)
+}
+
+function describeChanges({ refs, moved, notes, verification, dropped, large_files, left_out }: Published): string[] {
+  const { created, updated, removed, rewritten } = moved
+  const rows: [string, string][] = []
   if (created.length > 0 && created.length < Object.keys(refs).length) rows.push(['Created', shorten(created)])
   if (updated.length > 0) rows.push(['Updated', shorten(updated)])
   if (removed.length > 0) rows.push(['Removed', shorten(removed)])
   if (rewritten) rows.push(['Rewritten', 'yes: commits of an earlier run were replaced, so clones of them must be made again'])
   if (large_files.length > 0) rows.push(['LFS', counted(large_files.length, 'large file')])
   if (dropped.length > 0) rows.push(['Left out', `${shorten(dropped)}: without commits after --since or with these files`])
-  return [
-    `Converted ${source} (${vcs}) into ${target} in ${seconds.toFixed(1)} s.`,
-    ...rows.map(row),
-    ...describeNotes(notes),
-    ...describeLeftOut(report.left_out),
-    ...describeProof(verification),
-  ].join('\n')
+  return [...rows.map(row), ...describeNotes(notes), ...describeLeftOut(left_out), ...describeProof(verification)]
 }
 
 export function describePreview(preview: Preview & { source: string; target: string }): string {
-  const { source, target, vcs, commit_count, branches, tags, left_out } = preview
+  const { source, target, vcs, commit_count, branches, tags, left_out, parts, likely_projects } = preview
+  const what = parts
+    ? counted(parts.filter(({ gone, empty, rest }) => !gone && !(rest && empty)).length, 'repository')
+    : `${counted(branches.length, 'branch')}, ${counted(tags.length, 'tag')}`
+  return [
+    `${source} (${vcs}): ${counted(commit_count, 'revision')}, ${what}. Nothing was converted.`,
+    ...(parts ? parts.flatMap(describePart) : listRefs(branches, tags)),
+    ...(left_out.length > 0 ? describeLeftOut(left_out, vcs === 'subversion') : ['Everything is in a branch or a tag.']),
+    ...(likely_projects
+      ? [
+          `The trunk has folders and no files: ${shorten(likely_projects)}. If they are separate projects, --projects makes a repository of each.`,
+        ]
+      : []),
+    `What was read is in ${target}, and the conversion starts from it. It has no branch and no tag of this run.`,
+  ].join('\n')
+}
+
+function describePart({ name, path, rest, gone, commit_count, branches, tags }: NonNullable<Preview['parts']>[number]): string[] {
+  if (gone) return [`${name}.git: ${path} is no longer in the source, so the repository stays as it is`]
+  if (rest && branches.length === 0) return []
+  const what = rest ? 'what belongs to no project' : path
+  return [`${name}.git: ${what}, ${counted(commit_count, 'revision')}`, ...listRefs(branches, tags)]
+}
+
+function listRefs(branches: Preview['branches'], tags: Preview['tags']): string[] {
   const width = Math.max(...[...branches, ...tags].map(({ name }) => name.length), 0) + 2
   const line = (kind: string) => (ref: { name: string; path: string | null }) =>
     `  ${kind}  ${ref.path === null ? ref.name : `${ref.name.padEnd(width)}${ref.path || '/'}`}`
-  return [
-    `${source} (${vcs}): ${counted(commit_count, 'revision')}, ${counted(branches.length, 'branch')}, ${counted(tags.length, 'tag')}. Nothing was converted.`,
-    ...branches.map(line('branch')),
-    ...tags.map(line('tag   ')),
-    ...(left_out.length > 0 ? describeLeftOut(left_out, vcs === 'subversion') : ['Everything is in a branch or a tag.']),
-    `What was read is in ${target}, and the conversion starts from it. It has no branch and no tag of this run.`,
-  ].join('\n')
+  return [...branches.map(line('branch')), ...tags.map(line('tag   '))]
 }
 
 /** Paths and revisions that no branch and no tag contains. Merges of Subversion are unknown until its contents are read. */
@@ -67,7 +127,8 @@ export function describeAuthors(missing: Author[], file: string): string {
   return `Warning: ${missing.length} ${missing.length === 1 ? 'author has' : 'authors have'} no entry in ${file}: ${names}.`
 }
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : noun.endsWith('ch') ? 'es' : 's'}`
+const plurals: Record<string, string> = { branch: 'branches', repository: 'repositories' }
+const counted = (count: number, noun: string) => `${count} ${count === 1 ? noun : (plurals[noun] ?? `${noun}s`)}`
 
 const row = ([name, value]: [string, string]) => `  ${name.padEnd(11)}${value}`
 

@@ -3,16 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkGit } from '#git/git.ts'
 import { authorLine, correctionsFrom, parseAuthorsFile, withoutEntry } from '#importer/conversion/authors-file.ts'
-import { convertRepository, listSourceAuthors, previewRepository } from '#importer/conversion/convert-repository.ts'
+import { type ConvertedProject, convertProjects, removeWork } from '#importer/conversion/convert-projects.ts'
+import {
+  type Conversion,
+  convertRepository,
+  listSourceAuthors,
+  previewRepository,
+} from '#importer/conversion/convert-repository.ts'
 import { openSource } from '#importer/conversion/open-source.ts'
-import { openTarget } from '#importer/conversion/target.ts'
+import { openTarget, openTargets } from '#importer/conversion/target.ts'
 import { ImportFailure, type Kind } from '#importer/source.ts'
 import type { Command, Terminal } from './command.ts'
 import { advise, checkUsed } from './convert-advice.ts'
 import { help, type Options, readOptions } from './convert-options.ts'
 import { openStepProgress } from './convert-progress.ts'
 import { checkPeople, type Remembered, recallOptions, rememberOptions } from './convert-remembered.ts'
-import { describeAuthors, describeConversion, describePreview } from './convert-report.ts'
+import { describeAuthors, describeConversion, describePreview, describeProject, describeProjects } from './convert-report.ts'
 
 export const command: Command = {
   help,
@@ -39,13 +45,17 @@ const isOfMachine = (error: unknown): error is Error =>
   error instanceof Error && ('syscall' in error || /^git \S+ failed/.test(error.message))
 
 async function convert(options: Options, last: Remembered | undefined, terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const { target, json } = options
+  const { target, json, projects } = options
   const file = options.authors === null ? undefined : parseAuthorsFile(await readText(options.authors, 'The authors file'))
-  await using opened = await openTarget(target, options.default_branch)
+  await using opened = await (projects ? openTargets(target) : openTarget(target, options.default_branch))
   const { folder } = opened
   await using source = await openSource(options, join(folder, 'local'))
   const progress = openStepProgress(terminal.warn)
-  const onDetect = (vcs: Kind) => checkUsed(options, vcs)
+  let isDetected = false
+  const onDetect = (vcs: Kind) => {
+    checkUsed(options, vcs)
+    isDetected = true
+  }
   const common = { ...(await contextOf(options, folder)), ...source.detection, signal, onDetect, ...progress.listeners }
   try {
     if (options.dry_run) {
@@ -57,7 +67,7 @@ async function convert(options: Options, last: Remembered | undefined, terminal:
     const started = terminal.clock.now()
     const { use_lfs, large_over, verify_all } = options
     const edits = { ...options.edits, source_id: options.metadata ? source.name : null }
-    const result = await convertRepository({
+    const conversion: Conversion = {
       ...{ ...common, target, source: source.name, edits, use_lfs, verify_all, keep_stage: !options.final },
       ...(large_over !== null && { large_over }),
       correct(authors) {
@@ -67,18 +77,30 @@ async function convert(options: Options, last: Remembered | undefined, terminal:
         checkPeople(target, last, file, authors)
         return file ? correctionsFrom(file, authors) : []
       },
-    })
+    }
+    const made: ConvertedProject[] = []
+    const onProject = (project: ConvertedProject) => {
+      made.push(project)
+      progress.clear()
+      if (!json) terminal.print(describeProject(project))
+    }
+    const result = projects
+      ? { ...(await convertProjects({ ...conversion, onProject })), projects: made }
+      : await convertRepository(conversion)
     progress.clear()
     await rememberOptions(folder, options, last, file, result.authors)
     const missing = file ? withoutEntry(file, result.authors).map(({ remote_name }) => remote_name) : []
     const seconds = (terminal.clock.now().getTime() - started.getTime()) / 1000
     const report = { source: source.name, target, seconds, ...result, authors_without_entry: missing }
-    terminal.print(json ? JSON.stringify(report) : describeConversion(report))
-    const differs = result.verification.mismatches.length > 0
-    if (options.final && !differs) await rm(folder, { recursive: true, force: true })
+    terminal.print(json ? JSON.stringify(report) : 'projects' in report ? describeProjects(report) : describeConversion(report))
+    const compared = 'projects' in report ? report.projects : [report]
+    const differs = compared.some((one) => 'verification' in one && one.verification.mismatches.length > 0)
+    if (options.final && !differs) await (projects ? removeWork(target) : rm(folder, { recursive: true, force: true }))
     return differs ? 1 : 0
   } finally {
     progress.clear()
+    // A wrong address or option leaves nothing behind.
+    if (opened.isNew && !isDetected) await rm(target, { recursive: true, force: true })
   }
 }
 

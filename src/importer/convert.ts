@@ -62,13 +62,13 @@ async function listAuthors({ origin, vcs }: Of<'authors'>, workspace: Workspace)
 
 async function importHistory({ origin, vcs, extend = false }: Of<'import'>, workspace: Workspace): Promise<Result> {
   const source = await openSource(vcs)
-  const { commit_count, ...imported } = await source.convert(origin, { ...workspace, extend })
-  await saveState<Imported>(workspace.folder, 'imported', imported)
-  return { step: 'import', commit_count }
+  const { commit_count, parts, ...imported } = await source.convert(origin, { ...workspace, extend })
+  await saveState<Imported>(workspace.history, 'imported', imported)
+  return { step: 'import', commit_count, notes: imported.notes, ...(parts && { parts }) }
 }
 
 async function arrange({ origin, vcs }: Of<'arrange'>, workspace: Workspace): Promise<Result> {
-  const imported = await loadState<Imported>(workspace.folder, 'imported')
+  const imported = await loadState<Imported>(workspace.history, 'imported')
   const arranged = await (await openSource(vcs)).arrange?.(origin, workspace)
   const list = ['-C', workspace.repository, 'for-each-ref', '--format=%(objectname) %(refname)', `${originalRefs}/`]
   const listed = [...(await stageGit(list)).matchAll(/^(\w+) (.+)$/gm)]
@@ -78,8 +78,8 @@ async function arrange({ origin, vcs }: Of<'arrange'>, workspace: Workspace): Pr
 
 async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const { origin, vcs, use_lfs, large_over: over, authors, verify_all, lfs_store: store } = order
-  const { repository, signal, folder } = workspace
-  const imported = await loadState<Imported>(folder, 'imported')
+  const { repository, signal, folder, history, part } = workspace
+  const imported = await loadState<Imported>(history, 'imported')
   const source = await openSource(vcs)
   const arranged = await source.arrange?.(origin, workspace)
   const default_branch = arranged?.default_branch ?? imported.default_branch ?? order.default_branch
@@ -92,14 +92,16 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const { prepareRefs } = await import('./staging/rewrite/prepare-refs.ts')
   const handling =
     use_lfs === 'opt_in' || use_lfs === 'opt_out' ? { use_lfs, store, ...(over !== undefined && { over }) } : undefined
-  const edits = order.edits && (await (await import('./conversion/edits.ts')).openEdits(order.edits, vcs, folder))
+  const edits = order.edits && (await (await import('./conversion/edits.ts')).openEdits(order.edits, vcs, workspace))
   // Both at the same time: verification reads the original refs, which do not change.
   const [verification, { objects, dropped }] = await Promise.all([
     source.verify(origin, workspace, verify_all),
     prepareRefs(repository, { signal, authors, large_files: handling, edits }),
   ])
   await saveState<Mapped>(folder, 'mapped', { default_branch })
-  const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(addNotes, imported.notes)
+  // What was counted while reading is of all parts.
+  const read = part === undefined ? imported.notes : {}
+  const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(addNotes, read)
   const lfs_objects = [...(arranged?.lfs_objects ?? []), ...objects]
   const left_out = [...(imported.left_out ?? []), ...(arranged?.left_out ?? [])]
   return { step: 'map', default_branch, notes, left_out, verification, large_files, lfs_objects, dropped }
@@ -123,7 +125,7 @@ async function push(
     onProgress: (push_percent) => onProgress({ push_percent }),
   })
   // Packs of the other kinds are small already.
-  if (keep_stage && recompress) await (await import('./staging/compact.ts')).compactStage(repository, target, signal)
+  if (keep_stage && recompress) await (await import('./staging/compact.ts')).compactStage(repository, [target], signal)
   return { step: 'push', refs, default_branch }
 }
 
@@ -146,11 +148,11 @@ function addNotes(some: Notes, more: Notes): Notes {
 
 /** Opens the folder of an import and the bare repository in it. */
 async function openWorkspace(
-  { folder, default_branch, lfs_store }: Order,
+  { folder, history = folder, part, default_branch, lfs_store }: Order,
   network: Network,
   onProgress: (progress: WorkerProgress) => void,
 ): Promise<Workspace> {
-  const repository = join(folder, 'stage.git')
+  const repository = join(history, 'stage.git')
   if (!existsSync(repository)) {
     // Renamed when it is complete, because a worker can be killed at any time.
     const draft = `${repository}.new`
@@ -159,7 +161,7 @@ async function openWorkspace(
     await rename(draft, repository)
   }
   await removeLocks(repository)
-  return { ...network, folder, repository, lfs_store, default_branch, onProgress }
+  return { ...network, folder, history, ...(part !== undefined && { part }), repository, lfs_store, default_branch, onProgress }
 }
 
 /** Removes the lock files of a killed git. One worker at a time writes these refs, so no other process holds the locks. */

@@ -19,6 +19,11 @@ export interface Origin {
   /** The folders of branches and tags, if they are not to be detected. */
   layout?: LayoutPatterns | null
   /**
+   * Whether each project of a Subversion repository becomes a repository of its own; see `Part`. In a layout, `{project}` then stands for the
+   * name of a project.
+   */
+  projects?: boolean
+  /**
    * Whether deleted branches and tags of Subversion are kept, as tags `deleted/<name>@<revision>`, and closed branches of Mercurial, as
    * branches `closed/<name>`.
    */
@@ -33,6 +38,20 @@ export interface LayoutPatterns {
   trunk: string
   branches: string[]
   tags: string[]
+}
+
+/** One of the repositories that a source with several projects becomes. The history is read once for all of them. */
+export interface Part {
+  /** The name for its repository, without `.git`. It is the same in each run. */
+  name: string
+  /** The folder of the project. */
+  path: string
+  /** Whether it is what belongs to no project. */
+  rest?: true
+  /** The project no longer exists in the source, so its repository stays as it is. */
+  gone?: true
+  /** It has no branch and no tag. */
+  empty?: true
 }
 
 /** A kind of source. */
@@ -64,7 +83,11 @@ export interface Network {
 export interface Workspace extends Network {
   /** The private folder of this import. It survives a killed run and holds the checkpoints. */
   folder: string
-  /** The bare repository in the folder. */
+  /** The folder of what was read: the same one, unless several parts share it. */
+  history: string
+  /** The name of the part that the step is for. */
+  part?: string
+  /** The bare repository in the folder of the history. */
   repository: string
   /** The store of LFS objects, see `hosting/lfs`. */
   lfs_store: string
@@ -121,7 +144,13 @@ export interface Preview {
   branches: { name: string; path: string }[]
   tags: { name: string; path: string }[]
   left_out: LeftOut[]
+  /** Set for a source with several projects, with what each of them becomes. Otherwise, the lists above are of all. */
+  parts?: PreviewedPart[]
+  /** The folders of the trunk, if they may be several projects. */
+  likely_projects?: string[]
 }
+
+export type PreviewedPart = Part & Omit<Preview, 'parts'>
 
 /** A path whose changes are in no branch and no tag. */
 export interface LeftOut {
@@ -152,6 +181,7 @@ export interface Converted {
   default_branch?: string
   notes: Notes
   left_out?: LeftOut[]
+  parts?: Part[]
 }
 
 export interface Arranged {

@@ -1,4 +1,4 @@
-import type { Author, Choice, Found, Kind, LeftOut, Notes, Origin, Preview, Progress, Verification } from './source.ts'
+import type { Author, Choice, Found, Kind, LeftOut, Notes, Origin, Part, Preview, Progress, Verification } from './source.ts'
 
 /** An order for a worker process: a line of JSON on its standard input. When the input ends, the worker and its children end. */
 export type Order = StepContext &
@@ -41,6 +41,9 @@ export interface StepContext {
   origin: Origin
   /** The private folder of this import, on the same disk as the repositories. */
   folder: string
+  /** The folder of what was read, if it is shared by several parts, and the name of the part; see `Part`. */
+  history?: string
+  part?: string
   default_branch: string
   /** The addresses that may be connected to, in the syntax of the setting. */
   addresses: string
@@ -74,7 +77,7 @@ export type Result =
   | { step: 'authors'; authors: Author[] }
   /** Null for the kinds of sources that cannot tell. */
   | { step: 'preview'; preview: Preview | null }
-  | { step: 'import'; commit_count: number }
+  | { step: 'import'; commit_count: number; notes: Notes; parts?: Part[] }
   | { step: 'arrange'; refs: Record<string, string>; left_out: LeftOut[] }
   | { step: 'map'; waits_for_lfs: true; large_files: LargeFile[] }
   | {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { LeftOut, Origin } from '#importer/source.ts'
+import type { LeftOut, Origin, Preview, Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { isForbiddenPath } from '#importer/staging/paths.ts'
+import { recordFile } from '#importer/subversion/checkpoint.ts'
 import { subversion } from '#importer/subversion/subversion.ts'
 import { findElements } from '#importer/subversion/xml.ts'
 import { openWorkspace } from '#test/imports/workspace.ts'
@@ -21,15 +22,54 @@ type Ref = Extract<Recorded, { ref: string }>
 /** Converts a repository, and compares the result with what `svn` says about the repository on disk. */
 export async function checkSubversion(repository: string, origin: Origin, options: CheckOptions): Promise<Checked> {
   await using workspace = await openWorkspace()
-  const differences: string[] = []
   const preview = await subversion.preview?.(origin, workspace)
   await subversion.convert(origin, workspace)
+  const log = await readLog(repository)
+  const { kept, ...checked } = await checkRefs(repository, origin, workspace, preview, log, options)
+  checked.differences.push(...compareRevisions(log, kept, checked.left_out, pathOfOrigin(origin)))
+  return checked
+}
+
+/** Converts all projects of a repository in one go, and compares each. Each revision must be in one of them, or be named. */
+export async function* checkProjects(repository: string, origin: Origin, options: CheckOptions) {
+  await using workspace = await openWorkspace()
+  const preview = await subversion.preview?.({ ...origin, projects: true }, workspace)
+  await subversion.convert({ ...origin, projects: true }, workspace)
+  const log = await readLog(repository)
+  const parts: (Checked & { name: string; kept: KeptCommit[] })[] = []
+  for (const part of preview?.parts ?? []) {
+    const folder = join(workspace.folder, `part-${part.name}`)
+    await mkdir(folder)
+    const own = { ...workspace, part: part.name, folder }
+    const checked = await checkRefs(repository, { ...origin, projects: true }, own, part, log, options)
+    parts.push({ name: part.name, ...checked })
+  }
+  const kept = parts.flatMap((part) => part.kept)
+  const left = parts.flatMap((part) => part.left_out)
+  parts.at(-1)?.differences.push(...compareRevisions(log, kept, left, pathOfOrigin(origin)))
+  for (const { kept: _, ...checked } of parts) yield checked
+}
+
+type Promised = Pick<Preview, 'branches' | 'tags' | 'left_out'> | undefined
+/** A commit that a branch or a tag has, and the folders that are not in it. */
+type KeptCommit = Commit & { without: string[] }
+
+/** Makes the branches and tags of what was converted, and compares them. */
+async function checkRefs(
+  repository: string,
+  origin: Origin,
+  workspace: Workspace,
+  preview: Promised,
+  log: Logged[],
+  options: CheckOptions,
+): Promise<Checked & { kept: KeptCommit[] }> {
+  const differences: string[] = []
   const arranged = await subversion.arrange?.(origin, workspace)
-  const lines = (await readFile(join(workspace.folder, 'arranged.jsonl'), 'utf8')).split('\n').filter(Boolean)
+  const left_out = arranged?.left_out ?? []
+  const lines = (await readFile(recordFile(workspace.folder), 'utf8')).split('\n').filter(Boolean)
   const records: Recorded[] = lines.map((line) => JSON.parse(line))
   const refs = records.filter((record): record is Ref => 'ref' in record)
   const commits = records.filter((record): record is Commit => 'number' in record)
-  const log = await readLog(repository)
   const head = log.at(-1)?.number ?? 0
 
   const shortName = ({ ref }: Ref) => ref.replace('refs/import/orig/', '')
@@ -48,23 +88,18 @@ export async function checkSubversion(repository: string, origin: Origin, option
   }
   const tips = await inParallel(refs, (ref) => compare(shortName(ref), ref, ref.at ?? head, ref.without ?? []))
   const reached = await reachable(workspace.repository)
-  const kept = commits.filter(({ commit }) => reached.has(commit))
+  const kept = commits
+    .filter(({ commit }) => reached.has(commit))
+    .map((commit) => ({ ...commit, without: commit.unassigned ? others : [] }))
   const compared = await inParallel(sampleOf(kept, options.revisions), (commit) =>
-    compare(`r${commit.number} of ${commit.root || '/'}`, commit, commit.number, commit.unassigned ? others : []),
+    compare(`r${commit.number} of ${commit.root || '/'}`, commit, commit.number, commit.without),
   )
   differences.push(...tips.flat(), ...compared.flat())
-  differences.push(...compareRevisions(log, kept, others, arranged?.left_out ?? [], pathOfOrigin(origin)))
   // The preview does not know about merges, so it may name more.
-  for (const { path, revisions, reason } of arranged?.left_out ?? [])
+  for (const { path, revisions, reason } of left_out)
     if (!preview?.left_out.some((one) => one.path === path && one.reason === reason && one.revisions[0] <= revisions[0]))
       differences.push(`${path} (${reason}) is left out and was not announced`)
-  return {
-    revisions: head,
-    compared: refs.length + compared.length,
-    refs: refs.length,
-    left_out: arranged?.left_out ?? [],
-    differences,
-  }
+  return { revisions: head, compared: refs.length + compared.length, refs: refs.length, left_out, differences, kept }
 }
 
 interface Logged {
@@ -92,16 +127,16 @@ async function readLog(repository: string): Promise<Logged[]> {
 }
 
 /** Each revision that touches a file must be a commit, or be named as left out. */
-function compareRevisions(log: Logged[], kept: Commit[], others: string[], left: LeftOut[], project: string): string[] {
-  const roots = new Map<number, Commit[]>()
+function compareRevisions(log: Logged[], kept: KeptCommit[], left: LeftOut[], project: string): string[] {
+  const roots = new Map<number, KeptCommit[]>()
   for (const commit of kept) roots.set(commit.number, [...(roots.get(commit.number) ?? []), commit])
   const differences: string[] = []
   const lost = new Set<LeftOut>()
   for (const { number, paths } of log) {
     for (const { path, file } of paths.filter((logged) => isIn(project, logged.path))) {
       const isKept = (roots.get(number) ?? []).some(
-        ({ root, unassigned }) =>
-          (root === '' || path.startsWith(`${root}/`)) && !(unassigned && others.some((other) => path.startsWith(`${other}/`))),
+        ({ root, without }) =>
+          (root === '' || path.startsWith(`${root}/`)) && !without.some((other) => path.startsWith(`${other}/`)),
       )
       const allowed = !isForbiddenPath(Buffer.from(path).toString('latin1'))
       if (isKept && allowed) continue
@@ -118,16 +153,6 @@ function compareRevisions(log: Logged[], kept: Commit[], others: string[], left:
 
 function isNamed({ path, revisions: [first, last] }: LeftOut, number: number, file: string) {
   return number >= first && number <= last && (path === '/' || isIn(path.replace(/\/$/, ''), file))
-}
-
-/** The revisions that touch files in none of several projects, which no conversion has. */
-export async function findUnclaimed(repository: string, projects: string[]): Promise<string[]> {
-  const unclaimed = (await readLog(repository)).flatMap(({ number, paths }) =>
-    paths
-      .filter(({ path, file }) => file && !projects.some((project) => isIn(project, path)))
-      .map(({ path }) => `r${number} of ${path} is in none of the projects`),
-  )
-  return unclaimed.length > 20 ? [...unclaimed.slice(0, 20), `${unclaimed.length - 20} more revisions`] : unclaimed
 }
 
 const isIn = (folder: string, path: string) => folder === '' || path === folder || path.startsWith(`${folder}/`)

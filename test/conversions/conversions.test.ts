@@ -9,14 +9,14 @@ import { describeFeatures } from '#test/imports/hg-repository.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellCorners, tellMoves } from '#test/imports/svn-repository.ts'
 import { openSvnFolder } from '#test/imports/svn-servers.ts'
-import { oddRepositories } from './odd-repositories.ts'
+import { oddRepositories, repositoriesOfProjects } from './odd-repositories.ts'
 import { checkConversions, findConversions, type Outcome } from './oracle.ts'
 
 const run = promisify(execFile)
 
-async function check(folder: string): Promise<Outcome[]> {
+async function check(folder: string, projects = false): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for await (const outcome of checkConversions(await findConversions(folder), { revisions: 12 })) outcomes.push(outcome)
+  for await (const outcome of checkConversions(await findConversions(folder), { revisions: 12, projects })) outcomes.push(outcome)
   return outcomes
 }
 
@@ -34,7 +34,12 @@ test('generated repositories with every oddity are equal to their sources, or th
 
   const outcomes = [...(await check(folder.path)), ...(await check(join(folder.path, 'hg')))]
   for (const { name, differences } of outcomes) assert.deepEqual(differences, [], name)
-  const projects: Record<string, string[]> = { moves: ['moves engine'], 'two projects': ['two projects one', 'two projects two'] }
+  const projects: Record<string, string[]> = {
+    moves: ['moves engine'],
+    'two projects': ['one.git', 'two.git', 'unassigned.git']
+      .map((name) => `two projects (${name})`)
+      .concat('two projects one', 'two projects two'),
+  }
   const names = [...Object.keys(oddRepositories), 'corners', 'moves', 'plain.dump'].toSorted()
   assert.deepEqual(
     outcomes.map(({ name }) => name),
@@ -45,6 +50,24 @@ test('generated repositories with every oddity are equal to their sources, or th
   assert.deepEqual(named['replaced branches'], ['branches/x'])
   assert.deepEqual(named['deleted and merged'], ['branches/lost'])
   assert.deepEqual(named.source, ['left'])
+})
+
+test('several projects become repositories that are equal to their sources, or the difference is named', async () => {
+  await using folder = await openSvnFolder()
+  for (const [name, write] of Object.entries(repositoriesOfProjects)) await makeSvnRepository(join(folder.path, name), write)
+  const outcomes = await check(folder.path, true)
+  for (const { name, differences } of outcomes) assert.deepEqual(differences, [], name)
+  const named = Object.fromEntries(outcomes.map(({ name, refs, left_out }) => [name, [refs, left_out.map(({ path }) => path)]]))
+  assert.deepEqual(named, {
+    'projects in folders (one.git)': [2, ['one/branches/lost', 'one/trunk/.git/config']],
+    'projects in folders (three.git)': [1, ['attic']],
+    'projects in folders (libs-two.git)': [3, []],
+    'projects in folders (unassigned.git)': [1, []],
+    'projects in the trunk (one.git)': [2, []],
+    'projects in the trunk (two.git)': [3, []],
+    'projects in the trunk (three.git)': [1, []],
+    'projects in the trunk (unassigned.git)': [1, []],
+  })
 })
 
 test('npm run conversions prints what differs as JSON and exits with 1', async () => {

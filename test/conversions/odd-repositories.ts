@@ -1,16 +1,11 @@
 import type { History } from '#test/imports/svn-dump.ts'
-
-const standard = ({ folder, add, commit }: History) => {
-  for (const path of ['trunk', 'branches', 'tags']) folder(path)
-  add('trunk/a.txt', 'a\n')
-  commit('Begin')
-}
+import { tellStandard } from '#test/imports/svn-repository.ts'
 
 /** Subversion histories in which converters lose something, by name. */
 export const oddRepositories: Record<string, (history: History) => void> = {
   'empty branches'(history) {
     const { folder, add, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     folder('branches/empty')
     commit('An empty folder')
     copy('branches/empty', head(), 'branches/copy')
@@ -24,7 +19,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'plain folders'(history) {
     const { folder, add, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     folder('branches/1.0')
     add('branches/1.0/file', 'one\n')
     commit('A branch without a copy')
@@ -39,7 +34,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'replaced branches'(history) {
     const { change, remove, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     copy('trunk', head(), 'branches/x')
     change('branches/x/a.txt', 'x\n')
     commit('A branch')
@@ -58,7 +53,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'deleted and merged'(history) {
     const { change, describe, remove, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     for (const name of ['merged', 'lost']) copy('trunk', head(), `branches/${name}`)
     commit('Branches')
     for (const name of ['merged', 'lost']) change(`branches/${name}/a.txt`, `${name}\n`)
@@ -90,7 +85,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'moved branches folder'(history) {
     const { change, copy, remove, commit, head } = history
-    standard(history)
+    tellStandard(history)
     copy('trunk', head(), 'branches/one')
     change('branches/one/a.txt', 'one\n')
     commit('A branch')
@@ -103,7 +98,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'trunk among others'(history) {
     const { folder, add, change, copy, remove, commit, head } = history
-    standard(history)
+    tellStandard(history)
     folder('www')
     add('www/index.html', 'home\n')
     folder('vendor')
@@ -120,7 +115,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'files for branches'(history) {
     const { add, change, copy, remove, replace, commit, head } = history
-    standard(history)
+    tellStandard(history)
     add('branches/x', 'a file among the branches\n')
     commit('A file')
     remove('branches/x')
@@ -137,7 +132,7 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'branch over branches'(history) {
     const { folder, change, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     folder('branches/group')
     copy('trunk', head(), 'branches/group/inner')
     change('branches/group/inner/a.txt', 'inner\n')
@@ -163,10 +158,82 @@ export const oddRepositories: Record<string, (history: History) => void> = {
 
   'properties outside'(history) {
     const { add, describe, commit } = history
-    standard(history)
+    tellStandard(history)
     add('readme.txt', 'a\n')
     commit('Outside')
     describe('readme.txt', 'file', { 'svn:eol-style': 'native' })
     commit('Its properties')
+  },
+}
+
+/** Subversion histories of several projects, by name. */
+export const repositoriesOfProjects: Record<string, (history: History) => void> = {
+  'projects in folders'({ folder, add, change, copy, remove, commit, head }) {
+    for (const name of ['one', 'libs', 'libs/two', 'old']) folder(name)
+    for (const name of ['one', 'libs/two', 'old']) {
+      for (const path of ['trunk', 'branches', 'tags']) folder(`${name}/${path}`)
+      add(`${name}/trunk/a.txt`, `${name}\n`)
+    }
+    add('readme.txt', 'about all\n')
+    add('one/notes.txt', 'beside the trunk\n')
+    commit('Begin')
+    copy('one/trunk', head(), 'libs/two/branches/from-one')
+    change('libs/two/branches/from-one/a.txt', 'changed\n')
+    copy('libs/two/trunk', head(), 'libs/two/tags/v1')
+    commit('A branch of another project')
+    change('one/trunk/a.txt', 'again\n')
+    commit('Work in the project that was copied')
+    folder('attic')
+    add('attic/x.txt', 'x\n')
+    commit('A folder')
+    for (const path of ['three', 'three/branches']) folder(path)
+    copy('attic', head(), 'three/trunk')
+    change('three/trunk/x.txt', 'y\n')
+    commit('It becomes a project')
+    change('attic/x.txt', 'z\n')
+    commit('It is changed once more')
+    remove('attic')
+    commit('It is gone')
+    folder('one/trunk/.git')
+    add('one/trunk/.git/config', 'x\n')
+    copy('one/trunk', head(), 'one/branches/lost')
+    change('one/branches/lost/a.txt', 'lost\n')
+    change('readme.txt', 'about both\n')
+    change('old/trunk/a.txt', 'last\n')
+    commit('More')
+    remove('one/branches/lost')
+    remove('old')
+    commit('A project and a branch are deleted')
+  },
+
+  'projects in the trunk'({ folder, add, change, copy, remove, describe, commit, head }) {
+    for (const path of ['trunk', 'branches', 'tags', 'trunk/one', 'trunk/two']) folder(path)
+    for (const name of ['one', 'two']) add(`trunk/${name}/a.txt`, `${name}\n`)
+    add('trunk/Makefile', 'all:\n')
+    commit('Begin')
+    copy('trunk', head(), 'branches/x')
+    commit('A branch of all')
+    change('branches/x/one/a.txt', 'x\n')
+    change('branches/x/Makefile', 'x:\n')
+    commit('Work on it')
+    folder('branches/y')
+    copy('trunk/two', head(), 'branches/y/two')
+    change('branches/y/two/a.txt', 'y\n')
+    commit('A branch of one project')
+    copy('trunk/one', head(), 'branches/loose')
+    change('branches/loose/a.txt', 'loose\n')
+    commit('A branch without the name of its project')
+    copy('trunk', head(), 'tags/v1')
+    commit('A tag of all')
+    copy('trunk/one', head(), 'trunk/three')
+    change('trunk/three/a.txt', 'three\n')
+    commit('A project is split off')
+    change('trunk/one/a.txt', 'x\n')
+    describe('trunk/one', 'dir', { 'svn:mergeinfo': '/branches/x/one:2-3' })
+    commit('A merge')
+    remove('branches/x')
+    commit('Clean up')
+    add('trunk/two/b.txt', 'b\n')
+    commit('Work')
   },
 }

@@ -11,7 +11,7 @@ import { startHgServer } from '#test/imports/hg-server.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { checkMercurial } from './check-mercurial.ts'
-import { checkSubversion, findUnclaimed } from './check-subversion.ts'
+import { checkProjects, checkSubversion } from './check-subversion.ts'
 
 export interface Checked {
   revisions: number
@@ -32,6 +32,8 @@ export interface CheckOptions {
   /** The most revisions whose files are compared, besides branches and tags. */
   revisions: number
   keep_deleted?: boolean
+  /** Whether the folders in a single trunk are projects. */
+  projects?: boolean
 }
 
 type Found = { name: string; path: string; kind: 'svn dump' | 'svn' | 'hg' }
@@ -88,15 +90,12 @@ async function* checkSvn(name: string, path: string, isDump: boolean, options: C
     await using server = await startSvnserve(resolve(repository, '..'))
     const origin = withOptions(originOf(`${server.url}${encodeURIComponent(basename(repository))}`), options)
     const projects = await findProjects(origin)
-    for (const [place, project] of projects.entries()) {
+    if (projects.length > 1 || options.projects)
+      for await (const { name: part, ...checked } of checkProjects(repository, origin, options))
+        yield { name: `${name} (${part}.git)`, kind: 'subversion', ...checked }
+    if (options.projects) return
+    for (const project of projects) {
       const checked = await checkSubversion(repository, { ...origin, svn_root: project }, options)
-      if (place === 0 && projects.length > 1)
-        checked.differences.push(
-          ...(await findUnclaimed(
-            repository,
-            projects.map((one) => one ?? ''),
-          )),
-        )
       yield { name: project ? `${name} ${project}` : name, kind: 'subversion', ...checked }
     }
   } finally {

@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util'
 import { checkConversions, findConversions, type Outcome } from './oracle.ts'
 
-const usage = `npm run conversions -- DIR [--json] [--revisions N] [--keep-deleted]
+const usage = `npm run conversions -- DIR [--json] [--revisions N] [--keep-deleted] [--projects]
 
 Converts every Subversion dump, Subversion repository and Mercurial repository in a folder, and compares each result with
 svn export, hg archive and the log of the source. Exits with 1 if something differs.
 
   --revisions N   compare the files of at most N revisions besides all branches and tags (default 50)
   --keep-deleted  keep deleted and closed branches
+  --projects      convert the projects of each Subversion repository in one go, also if they are folders of one trunk
   --json          print the outcomes as JSON`
 
 async function main(): Promise<number> {
@@ -17,6 +18,7 @@ async function main(): Promise<number> {
       json: { type: 'boolean', default: false },
       revisions: { type: 'string', default: '50' },
       'keep-deleted': { type: 'boolean', default: false },
+      projects: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -29,7 +31,8 @@ async function main(): Promise<number> {
   const outcomes: Outcome[] = []
   if (!values.json)
     process.stdout.write(`${row(['source', 'kind', 'revisions', 'refs', 'compared', 'left out', 'differences'])}\n`)
-  for await (const outcome of checkConversions(found, { revisions, keep_deleted: values['keep-deleted'] })) {
+  const { 'keep-deleted': keep_deleted, projects } = values
+  for await (const outcome of checkConversions(found, { revisions, keep_deleted, projects })) {
     outcomes.push(outcome)
     const { name, kind, refs, compared, left_out, differences } = outcome
     const cells = [name, kind, outcome.revisions, refs, compared, left_out.length, differences.length]

@@ -11,6 +11,7 @@ const egress = await openEgress(readPolicy('loopback'))
 const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }
 const workspace = {
   folder,
+  history: folder,
   repository: `${folder}/stage.git`,
   lfs_store: `${folder}/lfs`,
   default_branch: 'main',

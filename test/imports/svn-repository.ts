@@ -1,5 +1,12 @@
 import { type History, linked, runs } from './svn-dump.ts'
 
+/** The usual layout, with a file in the trunk. */
+export function tellStandard({ folder, add, commit }: History) {
+  for (const path of ['trunk', 'branches', 'tags']) folder(path)
+  add('trunk/a.txt', 'a\n')
+  commit('Begin')
+}
+
 /** Incompressible bytes, the same each time. */
 export function noise(size: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(size)

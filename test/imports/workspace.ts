@@ -16,6 +16,7 @@ export async function openWorkspace(addresses = 'loopback', certificates: string
   const reported: Progress[] = []
   const workspace: Workspace = {
     folder,
+    history: folder,
     repository,
     lfs_store: join(folder, 'lfs'),
     default_branch: 'main',

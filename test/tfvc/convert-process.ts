@@ -13,6 +13,7 @@ const { commit_count } = await convert(
   { url, username: null, password: null, svn_root: null, tfvc_project: null },
   {
     folder,
+    history: folder,
     repository,
     lfs_store: `${folder}/lfs`,
     default_branch: 'main',

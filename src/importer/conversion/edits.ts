@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ImportFailure, type Kind } from '#importer/source.ts'
+import { ImportFailure, type Kind, type Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
 import type { HistoryEdits } from '#importer/staging/rewrite/edit-history.ts'
@@ -9,12 +9,12 @@ import { readPlan } from '#importer/subversion/plan.ts'
 import { readExtent } from '#importer/tfvc/history.ts'
 
 /** The edits of a converted history. Undefined if nothing is edited. */
-export async function openEdits(options: EditOptions, vcs: Kind, folder: string): Promise<HistoryEdits | undefined> {
+export async function openEdits(options: EditOptions, vcs: Kind, workspace: Workspace): Promise<HistoryEdits | undefined> {
   const { include, exclude, since, source_id } = options
   const edits: HistoryEdits = {
     ...(include.length + exclude.length > 0 && { paths: openPathPatterns({ include, exclude }) }),
-    ...(since && { isOld: await openBoundary(since, vcs, folder) }),
-    ...(source_id && { trailer: await openTrailers(source_id, vcs, folder) }),
+    ...(since && { isOld: await openBoundary(since, vcs, workspace.folder) }),
+    ...(source_id && { trailer: await openTrailers(source_id, vcs, workspace) }),
   }
   return Object.keys(edits).length > 0 ? edits : undefined
 }
@@ -29,17 +29,18 @@ async function openBoundary(since: NonNullable<EditOptions['since']>, vcs: Kind,
 }
 
 /** The lines in which git-svn and git-tfs name the revision of a commit. */
-async function openTrailers(url: string, vcs: Kind, folder: string) {
+async function openTrailers(url: string, vcs: Kind, workspace: Workspace) {
+  const { folder } = workspace
   const describe =
-    vcs === 'subversion' ? await describeSubversion(url, folder) : vcs === 'tfvc' ? describeTfvc(folder) : undefined
+    vcs === 'subversion' ? await describeSubversion(url, workspace) : vcs === 'tfvc' ? describeTfvc(folder) : undefined
   if (!describe) throw new ImportFailure('Only commits from Subversion and TFVC can name their revision. Leave out --metadata.')
   const lines = new Map<string, string>()
   for await (const recorded of readRecord(folder)) lines.set(recorded.commit, describe(recorded))
   return (id: string) => lines.get(id)
 }
 
-async function describeSubversion(url: string, folder: string) {
-  const { uuid, path = '' } = (await readPlan(folder)) ?? { uuid: '' }
+async function describeSubversion(url: string, workspace: Workspace) {
+  const { uuid, path = '' } = (await readPlan(workspace)) ?? { uuid: '' }
   const address = decodeURI(url).replace(/\/+$/, '')
   const root = path !== '' && address.endsWith(`/${path}`) ? address.slice(0, -path.length - 1) : address
   return (recorded: Revised) =>

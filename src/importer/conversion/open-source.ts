@@ -15,6 +15,8 @@ export interface WantedSource {
   svn_ignore: boolean
   layout: LayoutPatterns | null
   keep_deleted: boolean
+  /** Whether each project becomes a repository of its own. */
+  projects: boolean
 }
 
 export interface OpenedSource extends AsyncDisposable {
@@ -25,11 +27,12 @@ export interface OpenedSource extends AsyncDisposable {
 
 /** Finds out how the importer reaches a source. `folder` is private. */
 export async function openSource(wanted: WantedSource, folder: string): Promise<OpenedSource> {
-  const { source, kind, project, svn_ignore, layout, keep_deleted } = wanted
+  const { source, kind, project, svn_ignore, layout, keep_deleted, projects } = wanted
   const choices = {
     svn_ignore,
     layout,
     keep_deleted,
+    projects,
     svn_root: kind === 'tfvc' ? null : project,
     tfvc_project: kind === 'subversion' ? null : project,
   }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { access, constants, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { noObject } from '#git/objects.ts'
 import { moveManyRefs } from '#git/packed-refs.ts'
 import { ImportFailure, type Kind } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
-import { readState, saveState } from '#importer/state-file.ts'
+import { readState, saveState, stateFile } from '#importer/state-file.ts'
 
 /** Branches and tags by name, such as `refs/heads/main`. */
 export type Refs = Record<string, string>
@@ -37,13 +37,25 @@ export const workFolderOf = (target: string) => join(target, 'belfry-convert')
 
 /** Makes the bare repository and its work folder. No two conversions write to it at a time. */
 export async function openTarget(target: string, default_branch: string) {
-  const folder = workFolderOf(target)
   if (existsSync(target) && !existsSync(join(target, 'HEAD')))
     throw new ImportFailure(`${target} exists and is not a bare git repository. Name another folder.`)
+  const init = ['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, target]
+  return openWorkFolder(target, async () => void (await stageGit(init)))
+}
+
+/** Makes the folder for the repositories of several projects, and its work folder. */
+export async function openTargets(target: string) {
+  if (existsSync(join(target, 'HEAD')))
+    throw new ImportFailure(`${target} is a git repository, but --projects needs a folder for several. Name another folder.`)
+  return openWorkFolder(target, async () => {})
+}
+
+async function openWorkFolder(target: string, onNew: () => Promise<void>) {
+  const folder = workFolderOf(target)
+  const isNew = !existsSync(target)
   try {
-    const isNew = !existsSync(target)
     await mkdir(target, { recursive: true })
-    if (isNew) await stageGit(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, target])
+    if (isNew) await onNew()
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK)
   } catch (error) {
@@ -57,7 +69,7 @@ export async function openTarget(target: string, default_branch: string) {
   await rm(lock, { force: true })
   await using file = await open(lock, 'wx', 0o600)
   await file.write(`${process.pid}`)
-  return { folder, [Symbol.asyncDispose]: () => rm(lock, { force: true }) }
+  return { folder, isNew, [Symbol.asyncDispose]: () => rm(lock, { force: true }) }
 }
 
 function isRunning(pid: number) {
@@ -68,6 +80,12 @@ function isRunning(pid: number) {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+/** The repositories of several projects that earlier runs have made. */
+export async function listTargets(target: string): Promise<string[]> {
+  const found = (await readdir(target)).filter((each) => each.endsWith('.git'))
+  return found.map((each) => join(target, each)).filter((path) => existsSync(stateFile(workFolderOf(path), name)))
 }
 
 /** Refuses to overwrite what others have committed, or another source's history. */

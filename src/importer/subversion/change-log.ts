@@ -53,6 +53,12 @@ export async function* readStoredLog(folder: string, plan: Plan): AsyncGenerator
   for await (const line of readLines(fileOf(folder, plan))) yield JSON.parse(line)
 }
 
+export async function countLogged(folder: string, plan: Plan): Promise<number> {
+  let count = 0
+  for await (const _ of readLines(fileOf(folder, plan))) count++
+  return count
+}
+
 async function* readLog(plan: Plan, repository: Repository, connection: Connection): AsyncGenerator<LoggedRevision> {
   if (plan.head === 0) return
   if (connection.file) {

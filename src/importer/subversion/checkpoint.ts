@@ -22,9 +22,11 @@ export const filesOf = (folder: string) => ({
   revisions: join(folder, 'revisions.jsonl'),
   marks: join(folder, 'marks'),
   texts: join(folder, 'texts'),
-  record: join(folder, 'arranged.jsonl'),
   ignores: join(folder, 'ignores.jsonl'),
 })
+
+/** The results of `arrange`. */
+export const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
 
 /** The log of the source up to a revision. */
 export const logFile = (folder: string, head: number) => join(folder, `log-${head}.jsonl`)

@@ -9,7 +9,7 @@ import { CutOff, type Dump, type DumpRecord, type Properties, readDump } from '.
 import { openLists } from './ignore-lists.ts'
 import { isInside } from './layout.ts'
 import { openNodeWriter } from './nodes.ts'
-import type { Plan } from './plan.ts'
+import { layoutsOf, type Plan } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
 import { openLog } from './revision-log.ts'
 import { openTextCache } from './text-cache.ts'
@@ -30,8 +30,8 @@ export async function readHistory(
   workspace: Workspace,
   pace = ordinaryPace,
 ): Promise<Checkpoint> {
-  const { marks } = filesOf(workspace.folder)
-  const checkpoint = await readCheckpoint(workspace.folder)
+  const { marks } = filesOf(workspace.history)
+  const checkpoint = await readCheckpoint(workspace.history)
   const authors = openAuthors(plan.uuid, checkpoint.authors, workspace)
   workspace.onProgress({ commit_count: checkpoint.commit_count })
   if (checkpoint.number === plan.head) return checkpoint
@@ -76,10 +76,11 @@ async function readRevisions(
   git: FastImport,
   checkpoint: Checkpoint,
   authorOf: (login: string) => Author,
-  { head, layout, ignores }: Plan,
-  { folder, onProgress }: Workspace,
+  plan: Plan,
+  { history: folder, onProgress }: Workspace,
   pace: Pace,
 ) {
+  const { head, ignores } = plan
   const files = filesOf(folder)
   const log = openLog(files.revisions, checkpoint.length)
   const count = (what: string) => {
@@ -88,7 +89,7 @@ async function readRevisions(
   const keeping = {
     file: files.ignores,
     length: checkpoint.ignores ?? 0,
-    isInside: (path: string) => isInside(layout, path),
+    isInside: (path: string) => layoutsOf(plan).some((layout) => isInside(layout, path)),
     count,
   }
   const lists = ignores ? openLists(keeping) : undefined

@@ -4,15 +4,10 @@ import { test } from 'node:test'
 import type { LeftOut, Origin } from '#importer/source.ts'
 import { filesOf, refsOf } from '#test/imports/svn-conversion.ts'
 import { type History, makeSvnRepository } from '#test/imports/svn-dump.ts'
+import { tellStandard } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { subversion } from './subversion.ts'
-
-function standard({ folder, add, commit }: History) {
-  for (const path of ['trunk', 'branches', 'tags']) folder(path)
-  add('trunk/a.txt', 'a\n')
-  commit('Begin')
-}
 
 /** Previews and converts a history. The report must repeat the preview, except that it knows about merges. */
 async function converted(write: (history: History) => void, more: Partial<Origin> = {}) {
@@ -48,7 +43,7 @@ const short = (left: LeftOut[] = []) =>
 test('every path and revision that no branch or tag will have is named before contents are read', async () => {
   const { before, after, notes, contents } = await converted((history) => {
     const { folder, add, change, remove, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     folder('branches/empty')
     commit('r2: an empty folder')
     copy('branches/empty', head(), 'branches/of-empty')
@@ -100,7 +95,7 @@ test('every path and revision that no branch or tag will have is named before co
 test('files outside of branches and tags become a branch if they still exist', async () => {
   const { before, after, contents, history } = await converted((history) => {
     const { folder, add, change, remove, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     add('readme.txt', 'one\n')
     folder('docs')
     add('docs/a.txt', 'a\n')
@@ -152,7 +147,7 @@ test('a folder that was changed after the trunk was copied from it is not lost',
 test('deleted branches and tags are kept on request, and merges keep the commits of a branch', async () => {
   const write = (history: History) => {
     const { change, describe, remove, copy, commit, head } = history
-    standard(history)
+    tellStandard(history)
     copy('trunk', head(), 'branches/work')
     change('branches/work/a.txt', 'b\n')
     commit('Work')

@@ -4,18 +4,19 @@ import { type PlannedRef, planRefs } from '#importer/staging/arrange/ref-plan.ts
 import type { Revision } from '#importer/staging/arrange/revisions.ts'
 import { findRootChanges } from '#importer/staging/arrange/root-changes.ts'
 import { endsOf, openRootHistories, type RootHistory } from '#importer/staging/arrange/root-history.ts'
-import { findRoots, type Root } from '#importer/staging/arrange/roots.ts'
+import { findRoots, type Root, type Strategy } from '#importer/staging/arrange/roots.ts'
 import { isAliveFormer, openRestFilter, type RestFilter } from '#importer/staging/arrange/unassigned.ts'
 import type { PathTree } from '#importer/staging/path-tree.ts'
 import { readStoredLog } from './change-log.ts'
 import { type FolderNode, find, findCopySources, type ReplayedRevision, replayLog } from './folder-tree.ts'
-import { joinPath, type Layout } from './layout.ts'
+import { joinPath } from './layout.ts'
+import { openClaim } from './parts.ts'
 import type { Plan } from './plan.ts'
 
 interface PreviewOptions {
   folder: string
   plan: Plan
-  layout: Layout
+  strategy: Strategy
   default_branch: string
   keep_deleted: boolean
   /** Whether the user chose the layout. */
@@ -28,8 +29,8 @@ interface PreviewOptions {
  * Arranges the revisions as `arrange` does, from the stored log and without git: each tree is the number of its files. What no branch and
  * no tag reaches is left out.
  */
-export async function previewHistory(options: PreviewOptions): Promise<Preview> {
-  const { folder, plan, layout } = options
+export async function previewHistory(options: PreviewOptions): Promise<Previewed> {
+  const { folder, plan, strategy } = options
   const sources = await findCopySources(readStoredLog(folder, plan))
   const replay = () => replayLog(readStoredLog(folder, plan), sources)
   let tree: FolderNode = { files: 0, total: 0, folders: new Map() }
@@ -39,7 +40,7 @@ export async function previewHistory(options: PreviewOptions): Promise<Preview> 
       yield replayed.revision
     }
   }
-  const roots = await findRoots({ layout }, revisions(), async (_, path) => foldersWithFiles(tree, path))
+  const roots = await findRoots(strategy, revisions(), async (_, path) => foldersWithFiles(tree, path))
   const graph = openGraph()
   const { lines, applyChange } = openRootHistories(roots, graph.add)
   const treeOf = openTreeIds()
@@ -47,25 +48,34 @@ export async function previewHistory(options: PreviewOptions): Promise<Preview> 
   const outside = openLeftOut()
   const merges = openMerges(options.converted)
   let commit_count = 0
+  const isOthers = openClaim(plan.part?.others ?? { folders: [], patterns: [] })
+  const isOwn = (path: string) => !isOthers(path) && (roots.nearest(path) !== undefined || isIn(plan.project, path))
   for await (const replayed of replay()) {
     const { revision, refused } = replayed
     const { number } = revision
-    commit_count++
     tree = replayed.tree
-    for (const path of refused) left.add(path, 'a name that git refuses', number)
     await merges.addTo(revision)
-    graph.begin(countByRoot(replayed, roots, plan.project, outside))
+    const { counts, others } = countByRoot(replayed, roots, plan.project, outside)
+    // What was read may be more than the project.
+    if (!plan.part || others || (!plan.part.rest && counts.size > 0)) commit_count++
+    for (const path of refused) if (!plan.part || isOwn(path)) left.add(path, 'a name that git refuses', number)
+    if (plan.part?.rest) continue
+    graph.begin({ number, counts })
     for (const change of findRootChanges(revision, roots).rootChanges) applyChange(change, treeOf(find(tree, change.root)))
   }
   // Of a layout that was found, the trunk exists.
-  if (options.chosen && commit_count > 0 && (lines.get(layout.trunk)?.states.length ?? 0) === 0)
-    throw new ImportFailure(describeMissingTrunk(layout.trunk, find(tree, plan.project)))
+  const trunk = 'layout' in strategy ? strategy.layout.trunk : undefined
+  if (options.chosen && trunk !== undefined && commit_count > 0 && (lines.get(trunk)?.states.length ?? 0) === 0)
+    throw new ImportFailure(describeMissingTrunk(trunk, find(tree, plan.project)))
   const planned = planRefs(lines, roots, options)
   const filter = openRestFilter(roots, lines)
-  const unassigned = filesOutside(find(tree, plan.project), plan.project, filter) > 0 ? planned.unassigned() : undefined
+  const hasRest = filesOutside(find(tree, plan.project), plan.project, filter) > 0
+  const unassigned = hasRest ? (plan.part?.rest ? options.default_branch : planned.unassigned()) : undefined
   const reached = graph.reach(planned.refs.map(({ commit }) => commit))
   for (const { root, number, count } of graph.commits.filter((_, place) => !reached.has(place))) {
-    if (unassigned !== undefined && isAliveFormer(root, roots, lines)) continue
+    // A folder outside of the project belongs to another part.
+    if ((unassigned !== undefined || plan.part) && isAliveFormer(root, roots, lines)) continue
+    if (roots.get(root)?.kind === 'former' && isOthers(root)) continue
     left.add(root, reasonOf(lines.get(root), roots.get(root), number), number, count)
   }
   for (const { root, firstRevision, states } of lines.values())
@@ -79,7 +89,23 @@ export async function previewHistory(options: PreviewOptions): Promise<Preview> 
     branches: [...named('branch'), ...(unassigned === undefined ? [] : [{ name: unassigned, path: plan.project }])],
     tags: named('tag'),
     left_out: listed.toSorted((one, other) => one.revisions[0] - other.revisions[0]),
+    ...(trunk !== undefined && !options.chosen && !plan.part && describeProjects(find(tree, trunk))),
+    exists: (path) => find(tree, path) !== undefined,
+    formers: roots.below('').filter((path) => roots.get(path)?.kind === 'former' && !isAliveFormer(path, roots, lines)),
   }
+}
+
+export interface Previewed extends Preview {
+  /** The folders that no longer exist, of which branches are copies. */
+  formers: string[]
+  /** Whether a folder exists in the last revision. */
+  exists(path: string): boolean
+}
+
+/** A trunk that has folders and no files may have several projects. */
+function describeProjects(trunk: FolderNode | undefined): Pick<Preview, 'likely_projects'> {
+  const names = [...(trunk?.folders ?? [])].flatMap(([name, { total }]) => (total > 0 ? [name] : []))
+  return trunk?.files === 0 && names.length > 1 ? { likely_projects: names } : {}
 }
 
 function describeMissingTrunk(trunk: string, project: FolderNode | undefined) {
@@ -105,13 +131,16 @@ function countByRoot(
   outside: LeftOutList,
 ) {
   const counts = new Map<string, number>()
+  let others = false
   for (const { path, folder } of changed) {
     const root = roots.nearest(folder)
     if (root !== undefined) counts.set(root, (counts.get(root) ?? 0) + 1)
-    else if (isIn(project, path) && !(folder === path && isOnlyRoots(path, roots, tree)))
+    else if (isIn(project, path) && !(folder === path && isOnlyRoots(path, roots, tree))) {
       outside.add(path, 'outside of branches and tags', revision.number)
+      others = true
+    }
   }
-  return { number: revision.number, counts }
+  return { counts, others }
 }
 
 /** Whether a folder of branches or a whole project was moved or deleted, and there is nothing else in it. */

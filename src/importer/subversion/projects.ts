@@ -99,7 +99,12 @@ export interface Project {
 }
 
 /** The projects below a path; the path itself if it has a trunk or there are no projects. Throws if the folder does not exist. */
-export async function findProjects(reader: RepositoryReader, repository: Repository, path: string): Promise<Project[]> {
+export async function findProjects(
+  reader: RepositoryReader,
+  repository: Repository,
+  path: string,
+  most = maxFolders,
+): Promise<Project[]> {
   if (isOneBranch(path)) {
     await reader.listFolders(repository, path)
     return [{ path, layout: plainLayout(path) }]
@@ -107,8 +112,8 @@ export async function findProjects(reader: RepositoryReader, repository: Reposit
   const found: Project[] = []
   let asked = 0
   let level = [path]
-  for (let depth = 0; depth <= deepest && level.length > 0 && asked < maxFolders; depth++) {
-    const folders = level.splice(0, maxFolders - asked)
+  for (let depth = 0; depth <= deepest && level.length > 0 && asked < most; depth++) {
+    const folders = level.splice(0, most - asked)
     asked += folders.length
     const next: string[] = []
     for (let at = 0; at < folders.length; at += concurrency) {

@@ -2,16 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { headerOf } from '#importer/probe-http.ts'
-import { type Finding, ImportFailure, type Network, type Origin, type Source, type Workspace } from '#importer/source.ts'
+import {
+  type Finding,
+  ImportFailure,
+  type Network,
+  type Origin,
+  type Preview,
+  type Source,
+  type Workspace,
+} from '#importer/source.ts'
 import { arrange } from '#importer/staging/arrange/arrange.ts'
 import { type Revision, readRevisions } from '#importer/staging/arrange/revisions.ts'
 import { listAuthors } from './authors.ts'
-import { fetchLog, hasLog } from './change-log.ts'
-import { filesOf, readCheckpoint } from './checkpoint.ts'
+import { countLogged, fetchLog, hasLog } from './change-log.ts'
+import { filesOf, readCheckpoint, recordFile } from './checkpoint.ts'
 import { connectTo } from './connection.ts'
 import { readHistory } from './history.ts'
 import { askOptions } from './inspect-dav.ts'
-import { layoutOf, type Plan, readPlan, settlePlan } from './plan.ts'
+import { joinClaims, openClaim } from './parts.ts'
+import { type Plan, planOf, readPlan, savePlan, settlePlan, strategyOf } from './plan.ts'
 import { previewHistory } from './preview.ts'
 import { findProjects, openRepositoryReader, type RepositoryReader } from './projects.ts'
 import { AccessDenied, openSession } from './ra-svn.ts'
@@ -24,32 +33,35 @@ export const subversion: Source = {
   async convert(origin, workspace) {
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { plan, repository } = await settlePlan(origin, connection, workspace)
-    await fetchLog(plan, repository, connection, workspace.folder)
-    const { left_out } = await preview(plan, origin, workspace)
+    await fetchLog(plan, repository, connection, workspace.history)
+    const { left_out, parts } = await previewAll(plan, origin, workspace)
     workspace.onProgress({ left_out })
     const { commit_count, notes } = await readHistory(plan, repository, connection, workspace)
-    return { commit_count, notes }
+    const made = parts?.map(({ branches, tags, commit_count: _, left_out: __, ...part }) =>
+      branches.length + tags.length === 0 && !part.gone ? { ...part, empty: true as const } : part,
+    )
+    return { commit_count, notes, ...(made && { parts: made }) }
   },
 
   async preview(origin, workspace) {
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { plan, repository } = await settlePlan(origin, connection, workspace)
-    await fetchLog(plan, repository, connection, workspace.folder)
-    return preview(plan, origin, workspace)
+    await fetchLog(plan, repository, connection, workspace.history)
+    return previewAll(plan, origin, workspace)
   },
 
   async arrange(origin, workspace) {
-    const { folder, repository, signal, default_branch } = workspace
-    const plan = await readPlan(folder)
+    const { folder, history, repository, signal, default_branch } = workspace
+    const plan = await readPlan(workspace)
     if (!plan) throw new Error('nothing was converted yet')
-    const { revisions, marks, record } = filesOf(folder)
-    const { large } = await readCheckpoint(folder)
-    const strategy = { layout: layoutOf(plan, origin) }
+    const { revisions, marks } = filesOf(history)
+    const { large } = await readCheckpoint(history)
+    const strategy = strategyOf(plan, origin)
     const { keep_deleted = false } = origin
-    const results = { repository, revisions, marks, record, default_branch, signal }
+    const results = { repository, revisions, marks, record: recordFile(folder), default_branch, signal }
     const arranged = await arrange({ ...results, strategy, keep_deleted, project: plan.project })
     // An import that was started by an older version has no log.
-    const { left_out } = hasLog(folder, plan)
+    const { left_out } = hasLog(history, plan)
       ? await preview(plan, origin, workspace, readRevisions(revisions))
       : { left_out: [] }
     return { ...arranged, left_out, ...(large && { large_blobs: large }) }
@@ -58,12 +70,44 @@ export const subversion: Source = {
   verify,
 }
 
-function preview(plan: Plan, origin: Origin, { folder, default_branch }: Workspace, converted?: AsyncGenerator<Revision>) {
+function preview(plan: Plan, origin: Origin, { history, default_branch }: Workspace, converted?: AsyncGenerator<Revision>) {
   const { keep_deleted = false } = origin
-  const layout = layoutOf(plan, origin)
-  const chosen = Boolean(origin.layout)
-  return previewHistory({ folder, plan, layout, default_branch, keep_deleted, chosen, ...(converted && { converted }) })
+  const strategy = strategyOf(plan, origin)
+  const chosen = Boolean(origin.layout) && !plan.part
+  const options = { folder: history, plan, strategy, default_branch, keep_deleted, chosen }
+  return previewHistory({ ...options, ...(converted && { converted }) })
 }
+
+/** What belongs to no project comes last, because it depends on where the projects were copied from. */
+async function previewAll(plan: Plan, origin: Origin, workspace: Workspace): Promise<Preview> {
+  const { parts } = plan
+  if (!parts) {
+    const { formers: _, exists: __, ...found } = await preview(plan, origin, workspace)
+    return found
+  }
+  const previewed: NonNullable<Preview['parts']> = []
+  const isClaimed = openClaim(joinClaims(parts))
+  // Those of a project that is gone are known from an earlier run.
+  const formers = new Set(plan.formers ?? [])
+  let settled = plan
+  for (const { layout: _, claim: __, ...part } of parts.toSorted(
+    (one, other) => Number(one.rest ?? 0) - Number(other.rest ?? 0),
+  )) {
+    if (part.rest) {
+      settled = { ...plan, formers: [...formers].filter((path) => !isClaimed(path)) }
+      await savePlan(workspace, settled)
+    }
+    const found = part.gone ? nothing : await preview(planOf(settled, part.name), origin, workspace)
+    for (const path of found.formers) formers.add(path)
+    for (const path of formers) if (found.exists(path)) formers.delete(path)
+    const { commit_count, branches, tags, left_out } = found
+    previewed.push({ ...part, commit_count, branches, tags, left_out })
+  }
+  const left_out = previewed.flatMap((part) => part.left_out)
+  return { commit_count: await countLogged(workspace.history, plan), branches: [], tags: [], left_out, parts: previewed }
+}
+
+const nothing = { commit_count: 0, branches: [], tags: [], left_out: [], formers: [], exists: () => false }
 
 async function probe(origin: Origin, network: Network): Promise<Finding> {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-svn-'))
@@ -114,12 +158,12 @@ async function probeRaSvn(origin: Origin, network: Network, folder: string): Pro
 
 async function describeProjects(
   reader: RepositoryReader,
-  { svn_root, layout }: Origin,
+  { svn_root, layout, projects: several }: Origin,
   moved: { url?: string },
 ): Promise<Finding> {
   const repository = await reader.describe()
   const path = svn_root === null ? repository.path : svn_root.replace(/^\/+|\/+$/g, '')
-  if (layout) return { found: { ...moved, commit_count: repository.head } }
+  if (layout || several) return { found: { ...moved, commit_count: repository.head } }
   const projects = await findProjects(reader, repository, path)
   const [project, ...others] = projects
   if (!project || others.length > 0)

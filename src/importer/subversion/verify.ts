@@ -1,7 +1,7 @@
 import type { Network, Origin, Verification, Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
-import { filesOf } from './checkpoint.ts'
+import { recordFile } from './checkpoint.ts'
 import { openComparison } from './compare-trees.ts'
 import { type Connection, connectTo } from './connection.ts'
 import { inspectDumpTree } from './dump-tree.ts'
@@ -28,7 +28,7 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
   const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean, without?: Set<string>) =>
     comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip, ...(without && { without }) })
 
-  const { record } = filesOf(folder)
+  const record = recordFile(folder)
   let commits = 0
   /** The folders that are not in the branch of everything else. */
   let others: Set<string> | undefined

@@ -58,6 +58,7 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
   const { lines, applyChange } = openRootHistories(roots, (commit) => pack.add('commit', describeCommit(commit)))
   const record = await open(arranging.record, 'w', 0o600)
   try {
+    const isRest = 'claimed' in strategy
     let outside = 0
     let last = 0
     const inProject = arranging.project ? `${arranging.project}/` : ''
@@ -80,11 +81,15 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
     }
     for await (const revision of readRevisions(arranging.revisions)) {
       const found = findRootChanges(revision, roots)
-      outside += found.outside
       last = revision.number
-      if (found.rest) restNumbers.add(last)
-      if (found.folders.some((folder) => `${folder}/`.startsWith(inProject))) touched.add(last)
-      waiting.push(...found.rootChanges)
+      for (const { folder, count } of found.outside) {
+        if (!`${folder}/`.startsWith(inProject)) continue
+        outside += count
+        touched.add(last)
+      }
+      // A claimed folder may take the place of a file.
+      if (found.rest || (isRest && found.rootChanges.some(({ removes }) => removes))) restNumbers.add(last)
+      if (!isRest) waiting.push(...found.rootChanges)
       if (waiting.length >= batch) await settle()
     }
     await settle()
@@ -116,7 +121,8 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
         const lines = commits.map((each) => `${JSON.stringify({ ...each, root: project, unassigned: true })}\n`)
         await record.write(lines.join(''))
         outside = 0
-        const ref = `${originalRefs}/heads/${planned.unassigned()}`
+        // In a repository of its own, it is the default branch.
+        const ref = `${originalRefs}/heads/${isRest ? arranging.default_branch : planned.unassigned()}`
         refs.push({ ref, root: project, commit, target: commit, without: filter.roots })
       }
     }
@@ -125,7 +131,7 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
     await record.write(refs.map(({ target: _, ...ref }) => `${JSON.stringify(ref)}\n`).join(''))
     const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': planned.deleted }
     return {
-      ...(planned.has_default && { default_branch: arranging.default_branch }),
+      ...((planned.has_default || isRest) && { default_branch: arranging.default_branch }),
       notes: Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0)),
     }
   } finally {

@@ -21,18 +21,15 @@ export interface RootChange {
 
 export interface FoundChanges {
   rootChanges: RootChange[]
-  /** The number of files outside of all roots. */
-  outside: number
-  /** The folders of these files. */
-  folders: string[]
+  /** The numbers of files outside of all roots, by folder. */
+  outside: { folder: string; count: number }[]
   /** Whether the revision may change anything outside of all roots. */
   rest: boolean
 }
 
 export function findRootChanges(revision: Revision, roots: PathTree<Root>): FoundChanges {
   const changed = new Map<string, RootChange>()
-  let outside = 0
-  const folders: string[] = []
+  const outside: FoundChanges['outside'] = []
   let rest = false
 
   function changeOf(root: string): RootChange {
@@ -73,10 +70,7 @@ export function findRootChanges(revision: Revision, roots: PathTree<Root>): Foun
   for (const [folder, count] of Object.entries(revision.files)) {
     const root = roots.nearest(folder)
     if (root !== undefined) changeOf(root)
-    else {
-      outside += count
-      folders.push(folder)
-    }
+    else outside.push({ folder, count })
   }
-  return { rootChanges: [...changed.values()], outside, folders, rest: rest || outside > 0 }
+  return { rootChanges: [...changed.values()], outside, rest: rest || outside.length > 0 }
 }

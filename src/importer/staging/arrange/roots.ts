@@ -4,7 +4,8 @@ import type { Change, Revision } from './revisions.ts'
 
 /** A folder whose history becomes a branch or tag. */
 export interface Root {
-  kind: 'trunk' | 'branch' | 'tag' | 'former'
+  /** A claimed folder belongs to another repository. */
+  kind: 'trunk' | 'branch' | 'tag' | 'former' | 'claimed'
   /** The name of the branch or tag. */
   name: string
 }
@@ -15,6 +16,14 @@ export type Strategy =
   | { list: { path: string; name: string }[] }
   /** The trunk, and the folders whose subfolders are branches or tags, or patterns of branches or tags; see `path-pattern.ts`. */
   | { layout: { trunk: string; branches: string[]; tags: string[] } }
+  /** No branches and tags: only what is outside of these folders is wanted. */
+  | { claimed: Claim }
+
+/** Folders, and patterns of folders; see `path-pattern.ts`. */
+export interface Claim {
+  folders: string[]
+  patterns: string[]
+}
 
 /** The names of the subfolders of a folder in a revision. */
 export type ListFolders = (number: number, path: string) => Promise<string[]>
@@ -33,8 +42,17 @@ export async function findRoots(
       roots.set(path, { kind: place === 0 ? 'trunk' : 'branch', name })
     return roots
   }
-  const { layout } = strategy
   const found = createPathTree<true>()
+  if ('claimed' in strategy) {
+    const { folders, patterns } = strategy.claimed
+    for (const folder of folders) found.set(folder, true)
+    const search = openSearch({ trunk: '', branches: patterns, tags: [] }, found, listFolders)
+    for await (const revision of revisions) await search.read(revision)
+    const roots = createPathTree<Root>()
+    for (const path of found.below('')) roots.set(path, { kind: 'claimed', name: path })
+    return roots
+  }
+  const { layout } = strategy
   found.set(layout.trunk, true)
   const search = openSearch(layout, found, listFolders)
   for await (const revision of revisions) await search.read(revision)
