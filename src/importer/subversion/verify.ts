@@ -2,6 +2,7 @@ import type { Network, Origin, Verification, Workspace } from '#importer/source.
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
 import { recordFile } from './checkpoint.ts'
+import { compareLog } from './compare-log.ts'
 import { openComparison } from './compare-trees.ts'
 import { type Connection, connectTo } from './connection.ts'
 import { inspectDumpTree } from './dump-tree.ts'
@@ -45,15 +46,20 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
   // Branches and tags first, so that mismatches name them rather than revisions.
   await comparison.settle()
   const step = all ? 1 : Math.max(Math.ceil(commits / sample), 1)
-  let place = 0
-  for await (const line of readLines(record)) {
-    const recorded: Recorded = JSON.parse(line)
-    if ('ref' in recorded || place++ % step !== 0) continue
+  async function* sampled() {
+    let place = 0
+    for await (const line of readLines(record)) {
+      const recorded: Recorded = JSON.parse(line)
+      if ('number' in recorded && place++ % step === 0) yield recorded
+    }
+  }
+  for await (const recorded of sampled()) {
     result.revisions++
     const where = `revision ${recorded.number} of ${recorded.root || 'the repository'}`
     await compare(where, recorded, recorded.number, false, recorded.unassigned && others)
   }
   await comparison.settle()
+  await compareLog({ ...settled, connection }, { repository, signal, plan: settled.plan, commits: sampled, result })
   return result
 }
 
