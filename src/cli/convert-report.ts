@@ -149,9 +149,9 @@ function describeNotes(notes: Notes): string[] {
 }
 
 function describeProof(proof: Converted['verification']): string[] {
-  const { branches, tags, revisions, files, mismatches, before_edits } = proof
+  const { branches, tags, revisions, files, mismatches, edited } = proof
   const parts = [counted(branches, 'branch'), counted(tags, 'tag'), counted(revisions, 'revision')]
-  const when = before_edits ? ', before --include, --exclude and --since were applied' : ''
+  const when = edited === undefined ? '' : `, and ${counted(edited, 'commit')} with what the options ask for`
   const compared = `Compared ${parts.join(', ')} and ${counted(files, 'file')} with the source${when}`
   if (mismatches.length === 0) return [`${compared}: no differences.`]
   const listed = mismatches.map(({ where, path, what }) => `  ${[where, path].filter(Boolean).join(': ')} ${what}`)

@@ -189,14 +189,14 @@ test('files, old commits and large files are left out as the options say', async
   const path = join(source.path, 'long')
   await makeSvnRepository(path, (history) => tellLong(history, 150))
   const show = (out: string, ...args: string[]) => git(['-C', work.out(out), ...args])
-  const edits = ['--exclude', 'dir1*', '--since', '100', '--metadata']
+  const edits = ['--exclude', 'dir1*', '--since', '100', '--metadata', '--verify', 'full']
   const edited = await convert(path, work.out('edited.git'), ...edits)
   assert.equal(edited.code, 0, edited.messages)
   assert.match(edited.output, /Left out +refs\/heads\/b1, refs\/tags\/v97/)
   assert.deepEqual((await show('edited.git', 'ls-tree', '--name-only', 'main')).split('\n').slice(0, 2), ['dir0', 'dir2'])
   const [first] = (await show('edited.git', 'log', '--reverse', '--format=%s|%b', 'main')).split('\n')
   assert.equal(first, `Change 100|git-svn-id: file://${path}/trunk@100 6c5b8a1e-4000-4000-8000-000000001001`)
-  assert.match(edited.output, /files with the source, before --include, --exclude and --since were applied: no differences\./)
+  assert.match(edited.output, /files with the source, and \d+ commits with what the options ask for: no differences\./)
   const nothing = await convert(path, work.out('nothing.git'), '--include', 'nowhere')
   assert.deepEqual([nothing.code, nothing.output], [1, ''])
   assert.match(nothing.messages, /No branch is left with these --include/)

@@ -94,10 +94,12 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
     use_lfs === 'opt_in' || use_lfs === 'opt_out' ? { use_lfs, store, ...(over !== undefined && { over }) } : undefined
   const edits = order.edits && (await (await import('./conversion/edits.ts')).openEdits(order.edits, vcs, workspace))
   // Both at the same time: verification reads the original refs, which do not change.
-  const [verification, { objects, dropped }] = await Promise.all([
+  const [verified, { objects, dropped, compared }] = await Promise.all([
     source.verify(origin, workspace, verify_all),
-    prepareRefs(repository, { signal, authors, large_files: handling, edits }),
+    prepareRefs(repository, { signal, authors, large_files: handling, edits, compare_all: verify_all }),
   ])
+  const edited = compared && { edited: compared.commits, mismatches: [...verified.mismatches, ...compared.mismatches] }
+  const verification = { ...verified, ...edited }
   await saveState<Mapped>(folder, 'mapped', { default_branch })
   // What was counted while reading is of all parts.
   const read = part === undefined ? imported.notes : {}

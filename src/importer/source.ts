@@ -202,7 +202,9 @@ export interface Verification {
   tags: number
   revisions: number
   files: number
-  /** The first hundred differences between source and git. */
+  /** How many commits were compared after edits, if there are any; see `compareEdits`. */
+  edited?: number
+  /** The first differences between source and git. */
   mismatches: { where: string; path: string; what: string }[]
   notes?: Notes
 }

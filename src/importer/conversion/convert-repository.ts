@@ -58,7 +58,7 @@ export async function publishRefs(conversion: Conversion, { run, vcs, source }: 
   await rm(draftsOf(lfs_store), { recursive: true, force: true })
   const { notes, left_out, verification, large_files, dropped } = mapped
   const result = { refs: nothing_left ? {} : refs, default_branch, moved, notes, nothing_left }
-  return { ...result, left_out, verification: { ...verification, before_edits: isEdited }, large_files, dropped }
+  return { ...result, left_out, verification, large_files, dropped }
 }
 
 const noMoves: Moved = { created: [], updated: [], removed: [], commits: 0, rewritten: false }

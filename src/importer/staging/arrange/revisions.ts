@@ -37,11 +37,15 @@ export async function* readRevisions(file: string): AsyncGenerator<Revision> {
 
 /** Splits at line feeds only, because messages contain other line ends. A history without revisions has no file. */
 export async function* readLines(file: string): AsyncGenerator<string> {
-  if (!existsSync(file)) return
+  if (existsSync(file)) yield* splitAt(createReadStream(file, { highWaterMark: 256 * 1024 }), 10)
+}
+
+/** The texts before each separator, which is a byte. */
+export async function* splitAt(chunks: AsyncIterable<Buffer>, separator: number): AsyncGenerator<string> {
   const partial: Buffer[] = []
-  for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     let from = 0
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+    for (let end = chunk.indexOf(separator); end >= 0; end = chunk.indexOf(separator, from)) {
       partial.push(chunk.subarray(from, end))
       yield Buffer.concat(partial.splice(0)).toString()
       from = end + 1

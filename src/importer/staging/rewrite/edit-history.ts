@@ -1,6 +1,7 @@
 import { runGit, streamGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { type ObjectReader, openReader, readInOrder } from '#importer/staging/object-reader.ts'
+import { type ComparedEdits, compareEdits, type EditedCommit } from './compare-edits.ts'
 import { openPackWriter, type PackWriter } from './pack-writer.ts'
 import type { PathSelection } from './path-patterns.ts'
 import { rewriteTag, signed } from './rewrite-history.ts'
@@ -19,6 +20,7 @@ export interface Edited {
   refs: Record<string, string>
   /** Those that have no commit left. */
   dropped: string[]
+  compared: ComparedEdits
 }
 
 /** Null if the commit and all before it are dropped. */
@@ -27,13 +29,15 @@ type Replacement = string | null
 /** Removes files and commits from a history, and adds lines to messages. Moves no refs. The same input gives the same ids. */
 export async function editHistory(
   repository: string,
-  { from, signal, edits }: { from: string; signal: AbortSignal; edits: HistoryEdits },
+  { from, signal, edits, compare_all = false }: { from: string; signal: AbortSignal; edits: HistoryEdits; compare_all?: boolean },
 ): Promise<Edited> {
   const packs = openPackWriter(repository, signal)
   await using reader = openReader(repository, signal)
   const filterTree = edits.paths && openTreeFilter(edits.paths, reader, packs)
   const replaced = new Map<string, Replacement>()
   const treeOf = new Map<string, string>()
+  const commits = new Map<string, EditedCommit>()
+  const allowed = new Set<string>()
   const order = ['rev-list', '--topo-order', '--reverse', `--glob=${from}`]
   const names = streamGit(repository, order, { signal, detached: false })
   for await (const { id, data } of readInOrder(repository, names, signal)) {
@@ -43,6 +47,7 @@ export async function editHistory(
       continue
     }
     const tree = filterTree ? await filterTree(commit.tree) : commit.tree
+    commits.set(id, { id, tree: commit.tree, filtered: tree, tip: false })
     const parents = [...new Set(commit.parents.map((parent) => replaced.get(parent) ?? null))].filter((parent) => parent !== null)
     const [only = null] = parents
     if (filterTree && parents.length < 2 && tree === (only === null ? emptyTree : treeOf.get(only))) {
@@ -52,6 +57,7 @@ export async function editHistory(
     const edited = writeCommit(data, commit, tree, parents, edits.trailer?.(id))
     const written = edited.equals(data) ? id : packs.add('commit', edited)
     replaced.set(id, written)
+    allowed.add(written)
     if (filterTree) treeOf.set(written, tree)
     await packs.room()
   }
@@ -63,10 +69,15 @@ export async function editHistory(
     else refs[ref] = replacement
   }
   await packs.end()
-  return { refs, dropped }
+  const { paths } = edits
+  const listed = [...commits.values()]
+  const comparison = { signal, paths, commits: listed, allowed, refs: Object.values(refs), all: compare_all }
+  return { refs, dropped, compared: await compareEdits(repository, comparison) }
 
   async function replacementOf(id: string, type: string): Promise<Replacement> {
     const known = replaced.get(id)
+    const commit = commits.get(id)
+    if (commit) commit.tip = true
     if (known !== undefined) return known
     if (type !== 'tag') return id
     const { data } = await reader.read(id)

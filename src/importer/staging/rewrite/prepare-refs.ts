@@ -4,6 +4,7 @@ import { moveManyRefs } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/steps.ts'
+import type { ComparedEdits } from './compare-edits.ts'
 import { editHistory, type HistoryEdits } from './edit-history.ts'
 import { type LargeFileHandling, rewriteHistory } from './rewrite-history.ts'
 
@@ -20,14 +21,18 @@ export interface PrepareOptions {
   authors: Correction[]
   large_files?: LargeFileHandling | undefined
   edits?: HistoryEdits | undefined
+  /** Whether all edited commits are compared, and not a sample. */
+  compare_all?: boolean
 }
 
 /** Sets the branches and tags to publish, and the lean original refs. */
 export async function prepareRefs(
   repository: string,
-  { signal, authors, large_files, edits }: PrepareOptions,
-): Promise<{ objects: StoredObject[]; dropped: string[] }> {
-  const { from, dropped } = edits ? await edit(repository, edits, signal) : { from: originalRefs, dropped: [] }
+  { signal, authors, large_files, edits, compare_all = false }: PrepareOptions,
+): Promise<{ objects: StoredObject[]; dropped: string[]; compared?: ComparedEdits }> {
+  const { from, dropped, compared } = edits
+    ? await edit(repository, edits, compare_all, signal)
+    : { from: originalRefs, dropped: [], compared: undefined }
   const treated = await rewriteHistory(repository, { from, signal, ...(large_files && { large_files }) })
   const lean = Object.entries(treated.refs).map(([ref, id]): [string, string] => [ref.replace('refs', leanOriginals), id])
   const correct = async () => {
@@ -37,14 +42,14 @@ export async function prepareRefs(
   const { refs } = authors.length > 0 ? await correct() : treated
   const all = new Map([...lean, ...Object.entries(refs)])
   await setRefs(repository, [`${leanOriginals}/`, 'refs/heads/', 'refs/tags/'], all, signal)
-  return { objects: treated.objects, dropped }
+  return { objects: treated.objects, dropped, ...(compared && { compared }) }
 }
 
-async function edit(repository: string, edits: HistoryEdits, signal: AbortSignal) {
-  const { refs, dropped } = await editHistory(repository, { from: originalRefs, signal, edits })
+async function edit(repository: string, edits: HistoryEdits, compare_all: boolean, signal: AbortSignal) {
+  const { refs, dropped, compared } = await editHistory(repository, { from: originalRefs, signal, edits, compare_all })
   const edited = Object.entries(refs).map(([ref, id]): [string, string] => [ref.replace('refs', editedRefs), id])
   await setRefs(repository, [`${editedRefs}/`], new Map(edited), signal)
-  return { from: editedRefs, dropped }
+  return { from: editedRefs, dropped, compared }
 }
 
 /** Sets exactly these refs below the prefixes. */
