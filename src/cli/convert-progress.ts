@@ -28,7 +28,7 @@ export function openStepProgress(warn: (text: string) => void) {
       onProgress({ percent, commit_count, push_percent, left_out = [] }: WorkerProgress) {
         if (left_out.length > 0) {
           line.clear()
-          warn(`Warning: ${describeLeftOut(left_out, true).join('\n')}`)
+          warn(`Warning: ${describeLeftOut(left_out).join('\n')}`)
         }
         revisions = commit_count ?? revisions
         const part = step === 'import' ? percent : step === 'push' ? push_percent : undefined

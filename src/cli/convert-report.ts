@@ -89,7 +89,7 @@ export function describePreview(preview: Preview & { source: string; target: str
   return [
     `${source} (${vcs}): ${counted(commit_count, 'revision')}, ${what}. Nothing was converted.`,
     ...(parts ? parts.flatMap(describePart) : listRefs(branches, tags)),
-    ...(left_out.length > 0 ? describeLeftOut(left_out, vcs === 'subversion') : ['Everything is in a branch or a tag.']),
+    ...(left_out.length > 0 ? describeLeftOut(left_out) : ['Everything is in a branch or a tag.']),
     ...(likely_projects
       ? [
           `The trunk has folders and no files: ${shorten(likely_projects)}. If they are separate projects, --projects makes a repository of each.`,
@@ -113,11 +113,11 @@ function listRefs(branches: Preview['branches'], tags: Preview['tags']): string[
   return [...branches.map(line('branch')), ...tags.map(line('tag   '))]
 }
 
-/** Paths and revisions that no branch and no tag contains. Merges of Subversion are unknown until its contents are read. */
-export function describeLeftOut(left: LeftOut[], beforeMerges = false): string[] {
+/** Paths and revisions that no branch and no tag contains. */
+export function describeLeftOut(left: LeftOut[]): string[] {
   const rows = left.map(({ path, revisions: [first, last], count, reason }) => {
     const range = first === last ? `${first}` : `${first} to ${last}`
-    return `  ${path || '/'}  (${range}; ${counted(count, 'change')}; ${beforeMerges && reason === 'deleted' ? 'deleted, unless it was merged' : reason})`
+    return `  ${path || '/'}  (${range}; ${counted(count, 'change')}; ${reason})`
   })
   return left.length === 0 ? [] : ['No branch and no tag contains:', ...rows]
 }

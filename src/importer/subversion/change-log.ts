@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
 import { logFile } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
-import { readDump } from './dump.ts'
+import { type DumpRecord, readDump } from './dump.ts'
 import type { Plan } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
 import { openLog } from './revision-log.ts'
@@ -24,6 +24,8 @@ export interface LoggedPath {
   from?: { number: number; path: string }
   /** A copy from a folder that is not read. */
   unread?: true
+  /** The new value of the property. Only a dump tells it. */
+  mergeinfo?: string
 }
 
 /** In bytes, of one revision: an import of 200,000 files. */
@@ -119,7 +121,7 @@ async function* readDumpLog(connection: Connection): AsyncGenerator<LoggedRevisi
     for (let record = await dump.next(); record; record = await dump.next()) {
       const begun = record.headers.get('Revision-number')
       if (begun === undefined) {
-        const path = readNode(record.headers)
+        const path = readNode(record)
         // A dump has two records where a server says that a path was replaced.
         if (path) paths.set(path.path, paths.get(path.path)?.action === 'D' ? { ...path, action: 'R' } : path)
         continue
@@ -134,7 +136,8 @@ async function* readDumpLog(connection: Connection): AsyncGenerator<LoggedRevisi
   }
 }
 
-function readNode(headers: Map<string, string>): LoggedPath | undefined {
+function readNode({ headers, properties }: DumpRecord): LoggedPath | undefined {
+  const mergeinfo = properties?.get('svn:mergeinfo')?.toString()
   const [path, action, kind] = ['Node-path', 'Node-action', 'Node-kind'].map((name) => headers.get(name))
   const [from, revision] = [headers.get('Node-copyfrom-path'), headers.get('Node-copyfrom-rev')]
   if (path === undefined) return undefined
@@ -143,6 +146,7 @@ function readNode(headers: Map<string, string>): LoggedPath | undefined {
     action: actions[action ?? ''] ?? 'M',
     kind: kind === 'file' || kind === 'dir' ? kind : undefined,
     ...(from !== undefined && { from: { number: Number(revision), path: from.replace(/^\//, '') } }),
+    ...(mergeinfo !== undefined && { mergeinfo }),
   }
 }
 

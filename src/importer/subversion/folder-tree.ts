@@ -100,9 +100,10 @@ function apply(tree: FolderNode, logged: LoggedPath, isFolder: boolean, source: 
 }
 
 /** The same facts as in a dump. */
-function recordChange(revision: Revision, { path, action, from, unread }: LoggedPath, isFolder: boolean) {
+function recordChange(revision: Revision, { path, action, from, unread, mergeinfo }: LoggedPath, isFolder: boolean) {
   if (action === 'D' || isFolder) {
-    revision.changes.push({ action: actions[action], path, ...(isFolder && from && { from }) })
+    const merged = mergeinfo !== undefined && { mergeinfo }
+    revision.changes.push({ action: actions[action], path, ...(isFolder && from && { from }), ...merged })
     if (unread) revision.files[path] = 1
   } else {
     // It may replace a folder.

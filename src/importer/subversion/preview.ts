@@ -1,6 +1,6 @@
 import { ImportFailure, type LeftOut, type Preview } from '#importer/source.ts'
 import { type LeftOutList, openLeftOut } from '#importer/staging/arrange/left-out.ts'
-import { type PlannedRef, planRefs } from '#importer/staging/arrange/ref-plan.ts'
+import { type PlannedRef, planRefs, type RefPlan } from '#importer/staging/arrange/ref-plan.ts'
 import type { Revision } from '#importer/staging/arrange/revisions.ts'
 import { findRootChanges } from '#importer/staging/arrange/root-changes.ts'
 import { endsOf, openRootHistories, type RootHistory } from '#importer/staging/arrange/root-history.ts'
@@ -13,7 +13,7 @@ import { joinPath } from './layout.ts'
 import { openClaim } from './parts.ts'
 import type { Plan } from './plan.ts'
 
-interface PreviewOptions {
+export interface PreviewOptions {
   folder: string
   plan: Plan
   strategy: Strategy
@@ -21,8 +21,10 @@ interface PreviewOptions {
   keep_deleted: boolean
   /** Whether the user chose the layout. */
   chosen: boolean
-  /** The revisions that were read, which tell about merges. Without them, a deleted branch that was merged is listed as left out. */
+  /** The revisions that were read, which tell about merges. */
   converted?: AsyncGenerator<Revision>
+  /** Otherwise, the values of `svn:mergeinfo` of branches in the last revision, which name deleted branches too. */
+  readMerges?: (roots: string[]) => Promise<Map<string, string>>
 }
 
 /**
@@ -48,11 +50,13 @@ export async function previewHistory(options: PreviewOptions): Promise<Previewed
   const outside = openLeftOut()
   const merges = openMerges(options.converted)
   let commit_count = 0
+  let last = 0
   const isOthers = openClaim(plan.part?.others ?? { folders: [], patterns: [] })
   const isOwn = (path: string) => !isOthers(path) && (roots.nearest(path) !== undefined || isIn(plan.project, path))
   for await (const replayed of replay()) {
     const { revision, refused } = replayed
     const { number } = revision
+    last = number
     tree = replayed.tree
     await merges.addTo(revision)
     const { counts, others } = countByRoot(replayed, roots, plan.project, outside)
@@ -67,11 +71,21 @@ export async function previewHistory(options: PreviewOptions): Promise<Previewed
   const trunk = 'layout' in strategy ? strategy.layout.trunk : undefined
   if (options.chosen && trunk !== undefined && commit_count > 0 && (lines.get(trunk)?.states.length ?? 0) === 0)
     throw new ImportFailure(describeMissingTrunk(trunk, find(tree, plan.project)))
+  const before = planRefs(lines, roots, options)
+  const tips = (plan: RefPlan) => plan.refs.map(({ commit }) => commit)
+  if (options.readMerges && graph.commits.length > graph.reach(tips(before)).size) {
+    const branches = before.refs.filter(({ kind, at }) => kind === 'branch' && at === undefined).map(({ line }) => line.root)
+    graph.begin({ number: last, counts: new Map() })
+    for (const [root, mergeinfo] of await options.readMerges(branches)) {
+      const merge: Revision = { ...noRevision, number: last, changes: [{ action: 'change', path: root, mergeinfo }] }
+      for (const change of findRootChanges(merge, roots).rootChanges) applyChange(change, treeOf(find(tree, root)))
+    }
+  }
   const planned = planRefs(lines, roots, options)
   const filter = openRestFilter(roots, lines)
   const hasRest = filesOutside(find(tree, plan.project), plan.project, filter) > 0
   const unassigned = hasRest ? (plan.part?.rest ? options.default_branch : planned.unassigned()) : undefined
-  const reached = graph.reach(planned.refs.map(({ commit }) => commit))
+  const reached = graph.reach(tips(planned))
   for (const { root, number, count } of graph.commits.filter((_, place) => !reached.has(place))) {
     // A folder outside of the project belongs to another part.
     if ((unassigned !== undefined || plan.part) && isAliveFormer(root, roots, lines)) continue
@@ -94,6 +108,8 @@ export async function previewHistory(options: PreviewOptions): Promise<Previewed
     formers: roots.below('').filter((path) => roots.get(path)?.kind === 'former' && !isAliveFormer(path, roots, lines)),
   }
 }
+
+const noRevision: Revision = { number: 0, name: '', email: '', time: 0, message: '', changes: [], files: {} }
 
 export interface Previewed extends Preview {
   /** The folders that no longer exist, of which branches are copies. */

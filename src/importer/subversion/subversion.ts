@@ -12,13 +12,14 @@ import {
   type Workspace,
 } from '#importer/source.ts'
 import { arrange } from '#importer/staging/arrange/arrange.ts'
-import { type Revision, readRevisions } from '#importer/staging/arrange/revisions.ts'
+import { readRevisions } from '#importer/staging/arrange/revisions.ts'
 import { listAuthors } from './authors.ts'
 import { countLogged, fetchLog, hasLog } from './change-log.ts'
 import { filesOf, readCheckpoint, recordFile } from './checkpoint.ts'
 import { connectTo } from './connection.ts'
 import { readHistory } from './history.ts'
 import { askOptions } from './inspect-dav.ts'
+import { type Merges, openMerges } from './merges.ts'
 import { joinClaims, openClaim } from './parts.ts'
 import { type Plan, planOf, readPlan, savePlan, settlePlan, strategyOf } from './plan.ts'
 import { previewHistory } from './preview.ts'
@@ -34,7 +35,7 @@ export const subversion: Source = {
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { plan, repository } = await settlePlan(origin, connection, workspace)
     await fetchLog(plan, repository, connection, workspace.history)
-    const { left_out, parts } = await previewAll(plan, origin, workspace)
+    const { left_out, parts } = await previewAll(plan, origin, workspace, openMerges(plan, repository, connection))
     workspace.onProgress({ left_out })
     const { commit_count, notes } = await readHistory(plan, repository, connection, workspace)
     const made = parts?.map(({ branches, tags, commit_count: _, left_out: __, ...part }) =>
@@ -47,7 +48,7 @@ export const subversion: Source = {
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { plan, repository } = await settlePlan(origin, connection, workspace)
     await fetchLog(plan, repository, connection, workspace.history)
-    return previewAll(plan, origin, workspace)
+    return previewAll(plan, origin, workspace, openMerges(plan, repository, connection))
   },
 
   async arrange(origin, workspace) {
@@ -62,7 +63,7 @@ export const subversion: Source = {
     const arranged = await arrange({ ...results, strategy, keep_deleted, project: plan.project })
     // An import that was started by an older version has no log.
     const { left_out } = hasLog(history, plan)
-      ? await preview(plan, origin, workspace, readRevisions(revisions))
+      ? await preview(plan, origin, workspace, { converted: readRevisions(revisions) })
       : { left_out: [] }
     return { ...arranged, left_out, ...(large && { large_blobs: large }) }
   },
@@ -70,19 +71,19 @@ export const subversion: Source = {
   verify,
 }
 
-function preview(plan: Plan, origin: Origin, { history, default_branch }: Workspace, converted?: AsyncGenerator<Revision>) {
+function preview(plan: Plan, origin: Origin, { history, default_branch }: Workspace, merges: Merges) {
   const { keep_deleted = false } = origin
   const strategy = strategyOf(plan, origin)
   const chosen = Boolean(origin.layout) && !plan.part
   const options = { folder: history, plan, strategy, default_branch, keep_deleted, chosen }
-  return previewHistory({ ...options, ...(converted && { converted }) })
+  return previewHistory({ ...options, ...merges })
 }
 
 /** What belongs to no project comes last, because it depends on where the projects were copied from. */
-async function previewAll(plan: Plan, origin: Origin, workspace: Workspace): Promise<Preview> {
+async function previewAll(plan: Plan, origin: Origin, workspace: Workspace, merges: Merges): Promise<Preview> {
   const { parts } = plan
   if (!parts) {
-    const { formers: _, exists: __, ...found } = await preview(plan, origin, workspace)
+    const { formers: _, exists: __, ...found } = await preview(plan, origin, workspace, merges)
     return found
   }
   const previewed: NonNullable<Preview['parts']> = []
@@ -97,7 +98,7 @@ async function previewAll(plan: Plan, origin: Origin, workspace: Workspace): Pro
       settled = { ...plan, formers: [...formers].filter((path) => !isClaimed(path)) }
       await savePlan(workspace, settled)
     }
-    const found = part.gone ? nothing : await preview(planOf(settled, part.name), origin, workspace)
+    const found = part.gone ? nothing : await preview(planOf(settled, part.name), origin, workspace, merges)
     for (const path of found.formers) formers.add(path)
     for (const path of formers) if (found.exists(path)) formers.delete(path)
     const { commit_count, branches, tags, left_out } = found
