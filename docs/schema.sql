@@ -1143,6 +1143,13 @@ alter table pushes add constraint pushes_repo_id_fkey FOREIGN KEY (repo_id) REFE
 alter table pushes add constraint pushes_pkey PRIMARY KEY (id);
 CREATE INDEX pushes_repo ON pushes USING btree (repo_id);
 
+create unlogged table rate_limits (
+  key text not null,
+  used bigint not null,
+  reset bigint not null
+);
+alter table rate_limits add constraint rate_limits_pkey PRIMARY KEY (key);
+
 create table reactions (
   id bigint generated always as identity not null,
   user_id bigint not null,

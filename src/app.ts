@@ -69,6 +69,7 @@ import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import type { RenderBodies } from '#http/rendered-bodies.ts'
 import { RequestMeter } from '#http/request-meter.ts'
+import { guardRoles } from '#http/role-guard.ts'
 import { api as auditLog } from '#parts/administration/api.ts'
 import { appApi } from '#parts/apps/api.ts'
 import { appHookApi } from '#parts/apps/hooks/api.ts'
@@ -209,6 +210,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     web: openListener(belfry, selfHosted.prefix, (request, reply) => showUnreadable(site, request, reply)),
     versioned: openListener(belfry, versioned.prefix),
   }
+  guardRoles(listeners, belfry.settings.BELFRY_ROLES)
   listeners.web.addHook('onRoute', ({ url }) => reserveLogin(url))
   for (const [name, listener] of Object.entries(listeners)) {
     metrics.observe(listener, name as keyof typeof listeners)

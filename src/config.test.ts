@@ -23,7 +23,7 @@ test('with nothing set, every setting has its default', () => {
   assert.equal(defaults.BELFRY_VERSIONED_PORT, 3001)
   assert.equal(defaults.BELFRY_DATA, join(process.cwd(), 'data'))
   assert.equal(defaults.DATABASE_URL, null)
-  assert.deepEqual(defaults.BELFRY_ROLES, ['web', 'worker'])
+  assert.deepEqual(defaults.BELFRY_ROLES, ['web', 'git', 'api', 'worker'])
   assert.ok(Object.isFrozen(defaults))
 })
 

@@ -1,5 +1,6 @@
 import { StartError } from '#platform/errors.ts'
 import { logLevels } from '#platform/log.ts'
+import { nodeRoles } from '#platform/node-roles.ts'
 import { policyWords, readPolicy } from '#platform/outbound/policy.ts'
 import {
   certificateFile,
@@ -54,9 +55,9 @@ export const settings = {
     ),
   ),
   BELFRY_ROLES: setting(
-    'web,worker',
-    'What this process does: `web` answers requests, `worker` runs background jobs.',
-    listOf('web', 'worker'),
+    'web,git,api,worker',
+    'What this process does: `web` serves pages and feeds, `git` serves git and Git LFS, `api` serves both APIs, `worker` runs background jobs.',
+    listOf(...nodeRoles),
   ),
   BELFRY_LOG: setting('info', `Lowest level that is logged: ${logLevels.join(', ')}.`, oneOf(...logLevels)),
   BELFRY_METRICS_TOKEN: secret(

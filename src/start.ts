@@ -29,6 +29,7 @@ import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
+import { servesRequests } from '#platform/node-roles.ts'
 import { processStart } from '#platform/processes.ts'
 import { enqueue, releaseAbandonedJobs } from '#platform/queue.ts'
 import { superviseEmbeddedPostgres } from '#platform/supervise-postgres.ts'
@@ -107,7 +108,7 @@ export async function start(
   // The embedded database serves one node only, so no other node commits.
   if (settings.DATABASE_URL !== null) undo.use(await openCommitNotifications(db, log))
   await db.withBackgroundTimeouts(() => alignLog(db))
-  if (settings.BELFRY_ROLES.includes('web')) await checkPorts(settings)
+  if (servesRequests(settings.BELFRY_ROLES)) await checkPorts(settings)
   const first_admin = await setUp(belfry)
   const unsettled = await db.withBackgroundTimeouts(() => settleAll(db, belfry.storage))
   for (const { repo_id, error } of unsettled)
@@ -122,7 +123,7 @@ export async function start(
   let worker: Awaited<ReturnType<typeof openWorker>> | undefined
   // It stops after the listeners, whose last requests enqueue jobs.
   undo.defer(async () => worker && within(stopTimeout, worker.stop()))
-  if (settings.BELFRY_ROLES.includes('web')) {
+  if (servesRequests(settings.BELFRY_ROLES)) {
     const app = await openApp(belfry)
     const sampling = startSampling(belfry, app.meter)
     undo.defer(() => sampling.stop())

@@ -17,6 +17,7 @@ import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
+import { shareRateLimits } from './shared-rate-limits.ts'
 import { takeVisitor } from './visitor-request.ts'
 
 /** The properties of a request before its endpoint runs. */
@@ -53,6 +54,10 @@ export function openCalls(
 ): Reauthorize {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
+  if (limits) {
+    const endSharing = shareRateLimits(belfry, variant.name, limiter)
+    app.addHook('onClose', async () => endSharing())
+  }
   const authenticator = new Authenticator(belfry)
 
   app.decorateRequest('call')

@@ -11,11 +11,15 @@ const hour = 3600
 /** The maximum number of callers, because a flood of addresses must not fill the memory. Beyond it, the oldest hour is dropped. */
 const most = 100_000
 
-/** Counts requests per hour and caller in this process. Each node has its own limits. */
+/** Counts requests per hour and caller in this process. See shared-rate-limits.ts for those of other nodes. */
 export class RateLimiter {
   /** Ordered by the start of the hour. */
   readonly #hours = new Map<string, Allowance>()
+  /** Requests that other nodes were not told of, by caller. */
+  #untold = new Map<string, number>()
   readonly #clock: Clock
+  /** Whether requests are kept for `takeUntold`. */
+  is_shared = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -33,7 +37,24 @@ export class RateLimiter {
     const allowance = this.look(key, limit)
     if (allowance.used === 0) this.#begin(key, allowance)
     allowance.used++
+    if (this.is_shared) this.#untold.set(key, (this.#untold.get(key) ?? 0) + 1)
     return allowance
+  }
+
+  /** The requests since the last call, with the end of their hour. */
+  takeUntold(): { key: string; used: number; reset: number }[] {
+    const untold = [...this.#untold].flatMap(([key, used]) => {
+      const { reset } = this.#hours.get(key) ?? {}
+      return reset === undefined ? [] : { key, used, reset }
+    })
+    this.#untold = new Map()
+    return untold
+  }
+
+  /** Counts what all nodes have counted, and what they were not told of. */
+  adopt(key: string, used: number, reset: number) {
+    const allowance = this.#hours.get(key)
+    if (allowance) Object.assign(allowance, { used: used + (this.#untold.get(key) ?? 0), reset })
   }
 
   #begin(key: string, allowance: Allowance) {

@@ -76,7 +76,7 @@ test('a web node runs no jobs and a worker node answers no requests; together th
   await using host = await Host.open()
   await using database = await openDatabase()
   const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: newToken() }
-  const web = await host.start({ settings: { ...settings, BELFRY_ROLES: 'web' } })
+  const web = await host.start({ settings: { ...settings, BELFRY_ROLES: 'web,git,api' } })
   const fork = await forkSomething(web, settings.BELFRY_ADMIN_TOKEN)
   const jobs = () => database.query('select attempts, locked_at from graphile_worker.jobs')
   assert.deepEqual(await jobs(), [{ attempts: 0, locked_at: null }])
@@ -92,6 +92,55 @@ test('a web node runs no jobs and a worker node answers no requests; together th
   await until('the job is done', async () => (await jobs()).length === 0)
   assert.ok(repositoriesOnDisk(host).includes(`${fork}.git`))
   assert.equal(await worker.stop(), '0')
+})
+
+test('nodes with other roles answer only what they serve', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: newToken() }
+  const roles = ['web', 'git', 'api'] as const
+  const nodes = await Promise.all(roles.map((role) => host.start({ settings: { ...settings, BELFRY_ROLES: role } })))
+  const [web, , api] = nodes as [BelfryProcess, BelfryProcess, BelfryProcess]
+  const made = await api.post('/api/v3/user/repos', settings.BELFRY_ADMIN_TOKEN, { name: 'engine', auto_init: true })
+  assert.equal(made.status, 201)
+  const paths = {
+    web: '/admin/engine',
+    git: '/admin/engine.git/info/refs?service=git-upload-pack',
+    api: '/api/v3/repos/admin/engine',
+  }
+  for (const [place, node] of nodes.entries()) {
+    const served = await Promise.all(roles.map(async (role) => (await node.get(paths[role])).status))
+    assert.deepEqual(
+      served,
+      roles.map((_, other) => (other === place ? 200 : 421)),
+    )
+    assert.equal((await node.get('/readyz')).status, 200)
+    assert.equal((await fetch(`${node.versioned}/`)).status, roles[place] === 'api' ? 200 : 421)
+  }
+  const { message } = await (await web.get(paths.api)).json()
+  assert.equal(message, 'This node does not serve this address: its BELFRY_ROLES are web, without api.')
+})
+
+test('a rate limit holds across nodes', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: newToken() }
+  const nodes = await Promise.all([host.start({ settings }), host.start({ settings })])
+  const ask = async (node: BelfryProcess) => {
+    const { status, headers } = await fetch(`${node.versioned}/meta`)
+    const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`))
+    return { status, used: number('used'), reset: number('reset') }
+  }
+  const [one, other] = nodes as [BelfryProcess, BelfryProcess]
+  for (let count = 0; count < 25; count++) for (const node of nodes) assert.equal((await ask(node)).status, 200)
+  const known = async () => (await database.query('select used::int from rate_limits')).map(({ used }) => used)
+  await until('both have told what they counted', async () => (await known())[0] === 50)
+  // A node knows what the other counted after its next request is told of.
+  await ask(other)
+  await until('the other is told of it', async () => (await known())[0] === 51)
+  await until('a node refuses what both have counted', async () => (await ask(one)).status === 403)
+  await until('and so does the other', async () => (await ask(other)).status === 403)
+  assert.equal((await ask(one)).reset, (await ask(other)).reset)
 })
 
 test('a node outlives a database that closes its sessions, even while its worker looks for its first job', async () => {

@@ -15,7 +15,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_DATA: { value: '/dev/null/data', says: /a folder that Belfry can make and write to/ },
   DATABASE_URL: { value: 'hunter2://secret', says: /a postgres:\/\/ address/ },
   BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /20 to 255 printable ASCII characters/ },
-  BELFRY_ROLES: { value: 'web,cook', says: /one or more of web, worker, separated by commas/ },
+  BELFRY_ROLES: { value: 'web,cook', says: /one or more of web, git, api, worker, separated by commas/ },
   BELFRY_SIGNUP: { value: 'maybe', says: /on or off/ },
   BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds from 0 to 86400/ },
   BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },

@@ -1,4 +1,5 @@
 import type { Belfry } from '#belfry.ts'
+import { servesRequests } from '#platform/node-roles.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Sender } from './sender.ts'
 
@@ -16,6 +17,6 @@ export function openSender({ db, vault, log, settings, version, addresses }: Bel
 
 /** A node that serves no requests uses the address of the nodes that do. */
 function elsewhere({ BELFRY_ROLES, BELFRY_URL, BELFRY_HOST, BELFRY_PORT }: Belfry['settings']) {
-  if (BELFRY_ROLES.includes('web')) return ''
+  if (servesRequests(BELFRY_ROLES)) return ''
   return BELFRY_URL?.origin ?? `http://${BELFRY_HOST.includes(':') ? `[${BELFRY_HOST}]` : BELFRY_HOST}:${BELFRY_PORT}`
 }
