@@ -6,6 +6,7 @@ import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { missing } from './errors.ts'
 import { brief, long, openPool, type Patience, steady } from './pools.ts'
 import { named } from './prepared.ts'
+import { retried } from './retry-transaction.ts'
 import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 
 export { codeOf, empty, raw, type Sql, sql }
@@ -264,16 +265,6 @@ export class Transaction implements Queryable {
   }
 }
 
-async function retried<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === 4 || !retriable.has(codeOf(error) ?? '')) throw explain(error)
-    }
-  }
-}
-
 async function orMissing<R>(first: Promise<R | undefined>): Promise<R> {
   const row = await first
   if (!row) throw missing()
@@ -286,6 +277,3 @@ export const ifDuplicate = (refuse: () => Error) => (error: unknown) => {
 }
 
 const uniqueViolation = '23505'
-const serializationFailure = '40001'
-const deadlockDetected = '40P01'
-const retriable = new Set([serializationFailure, deadlockDetected])
