@@ -956,7 +956,8 @@ create table notification_events (
   comment_type text,
   comment_id bigint,
   created_at timestamp with time zone not null,
-  notified_at timestamp with time zone
+  notified_at timestamp with time zone,
+  traceparent text default current_traceparent()
 );
 alter table notification_events add constraint notification_events_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES notification_subjects(id) ON DELETE CASCADE;
 alter table notification_events add constraint notification_events_pkey PRIMARY KEY (id);
@@ -1067,7 +1068,8 @@ create table pending_deliveries (
   created_at timestamp with time zone not null,
   ready_at timestamp with time zone not null,
   throttled_at timestamp with time zone,
-  sender bigint
+  sender bigint,
+  traceparent text default current_traceparent()
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0);
 alter table pending_deliveries add constraint pending_deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX pending_deliveries_hook ON pending_deliveries USING btree (hook_id, id);
@@ -1921,6 +1923,14 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION current_traceparent()
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select nullif(current_setting('belfry.traceparent', true), '')
+$function$;
+
 CREATE OR REPLACE FUNCTION delivery_day(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -1961,7 +1971,11 @@ CREATE OR REPLACE FUNCTION enqueue_job(task text, payload json, key text DEFAULT
 AS $function$
 declare
   job record;
+  trace text := current_setting('belfry.traceparent', true);
 begin
+  if trace <> '' then
+    payload := (payload::jsonb || jsonb_build_object('traceparent', trace))::json;
+  end if;
   loop
     select * into job from graphile_worker.add_job(task, payload, job_key := key, run_at := run_at, job_key_mode := mode);
     exit when job.id is not null;

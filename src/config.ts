@@ -4,9 +4,11 @@ import { nodeRoles } from '#platform/node-roles.ts'
 import { policyWords, readPolicy } from '#platform/outbound/policy.ts'
 import {
   certificateFile,
+  endpoint,
   endpointOrLog,
   type Format,
   folder,
+  headerList,
   host,
   hours,
   listOf,
@@ -16,6 +18,8 @@ import {
   port,
   postgresAddress,
   proxies,
+  ratio,
+  serviceName,
   token,
   utcDate,
   wholeNumber,
@@ -66,6 +70,15 @@ export const settings = {
       token,
     ),
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: unset(
+    'OpenTelemetry collector that gets traces, by OTLP over HTTP as JSON: `/v1/traces` is added. Unset: no traces are made.',
+    endpoint,
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    unset('Headers for the collector, such as `authorization=Bearer%20…`, separated by commas.', headerList),
+  ),
+  OTEL_SERVICE_NAME: setting('belfry', 'Name of this service in traces.', serviceName),
+  OTEL_TRACES_SAMPLER_ARG: setting('1', 'Share of requests that are traced, from 0 to 1.', ratio),
 
   BELFRY_ADMIN_TOKEN: secret(unset('Classic token with all scopes for the site admin `admin`. At least 20 characters.', token)),
   BELFRY_SIGNUP: setting('on', '`off` stops visitors from creating their own accounts.', oneOf('on', 'off')),
@@ -114,8 +127,13 @@ export const settings = {
     wholeNumber('number of seconds', 1, 300),
   ),
   BELFRY_WEBHOOK_RETRIES: setting('0', 'Automatic retries of a failed webhook delivery.', wholeNumber('number', 0, 20)),
+  BELFRY_WEBHOOK_TRACEPARENT: setting(
+    'off',
+    '`on` sends the header `traceparent` with deliveries of traced acts, so that receivers continue the trace.',
+    oneOf('on', 'off'),
+  ),
   BELFRY_CA: unset(
-    'File with additional CA certificates (PEM) to trust for webhooks, imports and text messages.',
+    'File with additional CA certificates (PEM) to trust for webhooks, imports, text messages and traces.',
     certificateFile,
   ),
 

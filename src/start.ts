@@ -33,6 +33,7 @@ import { servesRequests } from '#platform/node-roles.ts'
 import { processStart } from '#platform/processes.ts'
 import { enqueue, releaseAbandonedJobs } from '#platform/queue.ts'
 import { superviseEmbeddedPostgres } from '#platform/supervise-postgres.ts'
+import { openTracer } from '#platform/tracing/open-tracer.ts'
 import { Vault } from '#platform/vault.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
 import { openWorker } from '#worker.ts'
@@ -89,6 +90,8 @@ export async function start(
   undo.defer(() => clearInterval(alive))
   // A query that hangs must not delay the stop.
   undo.defer(() => within(1000, db[Symbol.asyncDispose]()))
+  db.tracer = await openTracing(settings, log)
+  undo.defer(() => db.tracer?.close())
   signal.throwIfAborted()
   const applied = await migrate(db)
   if (applied.length) log.info({ applied }, 'migrated')
@@ -150,6 +153,17 @@ export async function start(
     stop: () => running.disposeAsync(),
     kill: () => postgres?.kill(),
   }
+}
+
+/** Makes traces as set by `OTEL_EXPORTER_OTLP_ENDPOINT`; undefined if it is not set. */
+export function openTracing(settings: Settings, log: Logger) {
+  return openTracer(settings.OTEL_EXPORTER_OTLP_ENDPOINT, settings.OTEL_TRACES_SAMPLER_ARG, {
+    headers: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    service: settings.OTEL_SERVICE_NAME,
+    certificates: settings.BELFRY_CA,
+    version,
+    log,
+  })
 }
 
 /** Removes what killed processes left in the data folder, and enqueues the check of the repositories. */

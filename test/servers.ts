@@ -15,7 +15,7 @@ import { openTextSender } from '#identity/text-messages.ts'
 import { Database, type DatabaseOptions } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
-import { bind } from '#start.ts'
+import { bind, openTracing } from '#start.ts'
 import { copyDatabase, patient, takeDatabase } from './databases.ts'
 import { until } from './machine.ts'
 
@@ -103,6 +103,8 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
     ...environment,
   })
   const log = pino({ level: 'debug' }, { write: (line: string) => void server.logged.push(line) })
+  db.tracer = await openTracing(settings, log)
+  undo.defer(() => db.tracer?.close())
   const belfry: Belfry = {
     version: '0.0.0-test',
     settings,

@@ -11,7 +11,13 @@ import { foundHooks, type SubscribedHook, subscribedTo } from './outbox/subscrib
  * deliveries, as acts.ts says for each act. Call it once for a change, in its transaction: after the rows are written, because
  * payloads show them, and before rows are deleted. The acts of one call are about one subject.
  */
-export async function publish(db: Transaction, actor: { id: number }, repo: { id: number }, ...published: Act[]) {
+export function publish(db: Transaction, actor: { id: number }, repo: { id: number }, ...published: Act[]) {
+  if (!db.home.tracer) return publishAll(db, actor, repo, published)
+  const attributes = { 'belfry.acts': published.map(({ act }) => act), 'belfry.repository_id': repo.id }
+  return db.home.traced('publish', attributes, () => publishAll(db, actor, repo, published))
+}
+
+async function publishAll(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
   // Of an edit that also closes or reopens, timelines and inboxes show that first, the history and webhooks last.
   const stateFirst = published.toSorted((one, other) => Number('state_reason' in other) - Number('state_reason' in one))
   const call = await callOf(db, actor, repo, stateFirst, published)

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
 import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
+import type { Tracer } from '#platform/tracing/tracer.ts'
 import { retryAfter } from './errors.ts'
 
 /** If an empty query takes more milliseconds, the node is not ready. */
@@ -55,6 +56,7 @@ export class Metrics {
         this.set({ state: 'waited for' }, db.pool.waitingCount)
       },
     })
+    if (db.tracer) this.#countSpans(db.tracer)
     this.#countBy('state', countJobs, db, {
       name: 'belfry_jobs',
       help: 'Background jobs by state; failed ones used up their attempts and wait for an operator.',
@@ -62,6 +64,20 @@ export class Metrics {
     this.#countBy('outcome', countRepairs, db, {
       name: 'belfry_ref_repairs',
       help: 'Differences between disk and database found and settled in the last 90 days, by outcome.',
+    })
+  }
+
+  /** Only while traces are exported. */
+  #countSpans(tracer: Tracer) {
+    new Counter({
+      name: 'belfry_trace_spans_total',
+      help: 'Spans of traces by outcome; dropped ones could not be sent to the collector.',
+      labelNames: ['outcome'],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        for (const [outcome, count] of Object.entries(tracer.counts)) this.inc({ outcome }, count)
+      },
     })
   }
 

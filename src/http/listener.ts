@@ -11,6 +11,7 @@ import type { Belfry } from '#belfry.ts'
 import { codeOf } from '#platform/database.ts'
 import { withoutSecrets } from '#platform/log.ts'
 import { errorBody } from './errors.ts'
+import { traceRequests } from './trace-requests.ts'
 
 /**
  * A listener with limits, request ids, logs, and a response to bytes that are not HTTP. The API is below `prefix`.
@@ -47,6 +48,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     }
     reply.raw.writeHead(400, headers).end(body)
   })
+  if (belfry.db.tracer) traceRequests(app, belfry.db.tracer)
   app.addHook('onResponse', (request, reply, done) => {
     if (!belfry.log.isLevelEnabled('info')) return done()
     const { statusCode: status, elapsedTime } = reply

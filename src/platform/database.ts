@@ -7,6 +7,8 @@ import { missing } from './errors.ts'
 import { brief, long, openPool, type Patience, steady } from './pools.ts'
 import { named } from './prepared.ts'
 import { retried } from './retry-transaction.ts'
+import type { Attributes } from './tracing/finished-span.ts'
+import type { Tracer } from './tracing/tracer.ts'
 import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 
 export { codeOf, empty, raw, type Sql, sql }
@@ -50,6 +52,8 @@ export class Database implements Queryable, AsyncDisposable {
   /** For jobs and dedicated connections: see `withBackgroundTimeouts` and dedicated-connection.ts. */
   readonly background: pg.Pool
   readonly health: DatabaseHealth
+  /** Undefined when no traces are exported. */
+  tracer: Tracer | undefined
   /** For genericPlanRows. */
   readonly #steady: pg.Pool
   readonly #clock: Clock
@@ -85,7 +89,12 @@ export class Database implements Queryable, AsyncDisposable {
   /** Reports the end of a transaction of this process or of another node. */
   notifyTransactionEnd(ending: Ending, topics = nothing) {
     if (ending !== 'rolled back') this.#commits++
-    for (const listener of this.#listeners) listener(ending, topics)
+    const notify = () => {
+      for (const listener of this.#listeners) listener(ending, topics)
+    }
+    // What listeners start, such as sending, does not belong to the request.
+    if (this.tracer) this.tracer.within(undefined, notify)
+    else notify()
   }
 
   /** Calls `listener` after every transaction, until the returned function is called. */
@@ -161,7 +170,7 @@ export class Database implements Queryable, AsyncDisposable {
    * Runs `work` in one transaction. A deadlock or a serialization failure runs it again, so it must have no effects outside the database.
    */
   transaction<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
-    return retried(() => this.#attempt(work))
+    return this.traced('transaction', {}, () => retried(() => this.#attempt(work)))
   }
 
   /** Runs one statement that writes and returns a row, as a transaction of its own: one round trip instead of two. */
@@ -181,13 +190,19 @@ export class Database implements Queryable, AsyncDisposable {
     })
   }
 
+  /** Runs `work` in a span of the current trace, if there is one. */
+  traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+    return this.tracer ? this.tracer.inSpan(name, attributes, work) : work()
+  }
+
   async #attempt<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
     const client = await this.connect()
     const transaction = new Transaction(client, this.now, this)
     let broken: Error | undefined
     let committing = false
     try {
-      await client.query('begin')
+      const { traceparent } = transaction
+      await client.query(traceparent ? `begin; set local belfry.traceparent = '${traceparent}'` : 'begin')
       const result = await work(transaction)
       committing = true
       const { command } = await client.query('commit')
@@ -233,6 +248,11 @@ export class Transaction implements Queryable {
   /** The same transaction at another time, for acts of a story that are written together. */
   at(now: Date) {
     return new Transaction(this.#client, now, this.home, this.#topics)
+  }
+
+  /** Rows and jobs of this transaction carry it, see migrations/0057_traces.sql. */
+  get traceparent(): string | null {
+    return this.home.tracer?.traceparent ?? null
   }
 
   get topics(): Topics {

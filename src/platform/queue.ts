@@ -63,7 +63,9 @@ export async function startWorker(
 ): Promise<Worker> {
   const ids = new Set<string>()
   const stopping = new AbortController()
-  const lasting = Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, outlast(db, task, stopping.signal)]))
+  const lasting = Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [name, outlast(db, name, task, stopping.signal)]),
+  )
   const open = async () => {
     if (db.health.away) throw unreachable()
     return begin(db, lasting, schedule, log, ids, stopping.signal)
@@ -103,8 +105,8 @@ export async function startWorker(
  * Repeats a task when the database goes away during it. The queue would count a failed job, wait longer after each failure, and could not
  * record the failure.
  */
-function outlast(db: Database, task: Task, signal: AbortSignal) {
-  return async (payload: unknown) => {
+function outlast(db: Database, name: string, task: Task, signal: AbortSignal) {
+  const run = async (payload: unknown) => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await db.withBackgroundTimeouts(() => task(payload as never))
@@ -113,6 +115,10 @@ function outlast(db: Database, task: Task, signal: AbortSignal) {
       }
       await sleep(pollInterval / 2, undefined, { signal }).catch(() => {})
     }
+  }
+  return (payload: unknown) => {
+    const { traceparent } = (payload ?? {}) as { traceparent?: string }
+    return db.tracer ? db.tracer.continued(traceparent, `job ${name}`, 'consumer', {}, () => run(payload)) : run(payload)
   }
 }
 

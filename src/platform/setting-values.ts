@@ -69,6 +69,44 @@ export const endpointOrLog: Format<URL | 'log'> = {
   read: (text) => (text === 'log' ? text : readHttpAddress(text)),
 }
 
+/** The operator's server, which may need a path. A password belongs in a header. */
+export const endpoint: Format<URL> = {
+  allowed: 'an http or https address without a user name or query, such as http://localhost:4318',
+  read: (text) => {
+    const url = readHttpAddress(text)
+    return url && !url.username && !url.password && !url.search ? url : undefined
+  },
+}
+
+/** As OpenTelemetry writes them: `name=value` with commas between, values percent-encoded. */
+export const headerList: Format<Record<string, string>> = {
+  allowed: 'a list of name=value, separated by commas, with percent-encoded values',
+  read: (text) => {
+    const pairs = text.split(',').map((pair) => /^\s*([\w.-]{1,100})\s*=\s*([!-~]{0,4000}?)\s*$/.exec(pair))
+    try {
+      return Object.fromEntries(pairs.map((pair) => [pair?.[1]?.toLowerCase(), headerValue(pair?.[2])]))
+    } catch {
+      return undefined
+    }
+  },
+}
+
+function headerValue(encoded: string | undefined) {
+  const value = encoded === undefined ? '' : decodeURIComponent(encoded)
+  if (!/^[ -~]+$/.test(value)) throw new RangeError('not the value of a header')
+  return value
+}
+
+export const ratio: Format<number> = {
+  allowed: 'a number from 0 to 1, such as 0.1',
+  read: (text) => (/^[01]?(\.\d{1,9})?$/.test(text) && text !== '' && Number(text) <= 1 ? Number(text) : undefined),
+}
+
+export const serviceName: Format<string> = {
+  allowed: '1 to 255 printable ASCII characters',
+  read: (text) => (/^[ -~]{1,255}$/.test(text) ? text : undefined),
+}
+
 function readHttpAddress(text: string) {
   const url = URL.parse(text)
   return url && /^https?:$/.test(url.protocol) && !url.hash ? url : undefined

@@ -22,6 +22,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_WEBHOOK_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
   BELFRY_WEBHOOK_TIMEOUT: { value: '0', says: /a number of seconds from 1 to 300/ },
   BELFRY_WEBHOOK_RETRIES: { value: '-1', says: /a number from 0 to 20/ },
+  BELFRY_WEBHOOK_TRACEPARENT: { value: 'yes', says: /on or off/ },
   BELFRY_CA: { value: '/dev/null', says: /a readable file with certificates in PEM form/ },
   BELFRY_IMPORTS: { value: 'shut', says: /open, closed or maintenance/ },
   BELFRY_IMPORTS_CLOSE_AT: { value: 'tomorrow', says: /a date and time in UTC, such as 2030-01-31T00:00:00Z/ },
@@ -38,6 +39,10 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_SMS_URL: { value: 'sms:hunter2', says: /an http or https address, or log/ },
   BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /20 to 255 printable ASCII characters/ },
   BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { value: 'grpc://localhost:4317', says: /an http or https address without a user name or query/ },
+  OTEL_EXPORTER_OTLP_HEADERS: { value: 'authorization=hunter2%zz', says: /a list of name=value/ },
+  OTEL_SERVICE_NAME: { value: 'b\u00e4lfry', says: /printable ASCII/ },
+  OTEL_TRACES_SAMPLER_ARG: { value: '1.5', says: /a number from 0 to 1/ },
   BELFRY_LOG: { value: 'loud', says: /fatal, error, warn, info, debug, trace or silent/ },
 }
 

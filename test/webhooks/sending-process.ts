@@ -37,6 +37,7 @@ process.once('message', ({ connection, data, web, point, times }: Orders) => {
     agent: 'Belfry-Hookshot/test',
     timeout: 5,
     retries: 0,
+    send_traceparent: false,
     web: () => web,
   })
 })

@@ -18,6 +18,8 @@ export interface Batch {
   event: string
   body: string
   deliveries: { id: number; guid: string; hook: SubscribedHook }[]
+  /** The trace of the act; null unless traces are on. */
+  traceparent: string | null
   /** True when the payload has other deliveries, which any sender may take. */
   rest: boolean
 }

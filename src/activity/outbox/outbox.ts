@@ -116,7 +116,7 @@ export async function storeDeliveries(db: Transaction, repo_id: number | null, u
       ${pairs.map(({ index }) => index)}::integer[], ${pairs.map(({ hook }) => hook.id)}::bigint[],
       ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
       ${pairs.map(({ sender }) => sender)}::bigint[])`)
-  db.touch(deliveriesTopic, ...batchesOf(payloads, pairs, stored))
+  db.touch(deliveriesTopic, ...batchesOf(payloads, pairs, stored, db.traceparent))
 }
 
 interface Stored {
@@ -128,7 +128,12 @@ interface Stored {
 }
 
 /** The deliveries that a sender of this process sends. Ids of payloads ascend in the order of `payloads`. */
-function batchesOf(payloads: NewPayload[], pairs: { hook: SubscribedHook }[], stored: Stored[]): Batch[] {
+function batchesOf(
+  payloads: NewPayload[],
+  pairs: { hook: SubscribedHook }[],
+  stored: Stored[],
+  traceparent: string | null,
+): Batch[] {
   const hooks = new Map(pairs.map(({ hook }) => [hook.id, hook]))
   const byPayload = [...Map.groupBy(stored, ({ payload_id }) => payload_id)].toSorted(([one], [other]) => one - other)
   return byPayload.flatMap(([payload_id, rows], index) => {
@@ -139,6 +144,6 @@ function batchesOf(payloads: NewPayload[], pairs: { hook: SubscribedHook }[], st
     })
     const sender = rows.find((row) => row.sender !== null)?.sender
     const rest = deliveries.length < rows.length
-    return sender ? { sender, payload_id, event, body, deliveries, rest } : []
+    return sender ? { sender, payload_id, event, body, deliveries, traceparent, rest } : []
   })
 }

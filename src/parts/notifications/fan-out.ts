@@ -7,6 +7,7 @@ interface PendingEvent {
   act: NoticeName
   body: string | null
   body_before: string | null
+  traceparent: string | null
 }
 
 const eventsPerTransaction = 20
@@ -18,15 +19,13 @@ const eventsPerTransaction = 20
 export async function fanOut(db: Database, subject_id: number) {
   for (;;) {
     const pending = await db.rows<PendingEvent>(sql`
-      select id, act, body, body_before from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${eventsPerTransaction}`)
+      select id, act, body, body_before, traceparent from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${eventsPerTransaction}`)
     if (!pending.length) return
     const mentions = await Promise.all(pending.map(findNewMentions))
     await db.transaction(async (transaction) => {
       await transaction.query(sql`select pg_advisory_xact_lock(hashtextextended('tell', ${subject_id}))`)
       for (const [index, event] of pending.entries()) {
-        // The time is read as late as possible, because a client that polls by `since` must not have polled after it before the commit.
-        await fanOutEvent(transaction, db.now, event, mentions[index] ?? none)
-        await recordMentions(transaction, event, mentions[index] ?? none)
+        await tracedFanOut(transaction, event, mentions[index] ?? none)
       }
     })
   }
@@ -43,6 +42,17 @@ async function findNewMentions({ body, body_before }: PendingEvent): Promise<Men
     users: now.users.filter((login) => !before.users.includes(login)),
     teams: now.teams.filter(({ org, slug }) => !teams.has(`${org}/${slug}`)),
   }
+}
+
+/** The job may have been enqueued by another act on the subject, so the trace is that of the event. */
+function tracedFanOut(db: Transaction, event: PendingEvent, mentions: Mentions) {
+  const { tracer } = db.home
+  const work = async () => {
+    // The time is read as late as possible, because a client that polls by `since` must not have polled after it before the commit.
+    await fanOutEvent(db, db.home.now, event, mentions)
+    await recordMentions(db, event, mentions)
+  }
+  return tracer ? tracer.continued(event.traceparent, 'fan-out', 'internal', { 'belfry.act': event.act }, work) : work()
 }
 
 /** Marks the event as notified and notifies users, see `fan_out` in 0027_writes.sql. */

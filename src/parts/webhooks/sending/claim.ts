@@ -9,6 +9,7 @@ export interface ClaimedDelivery extends Omit<SubscribedHook, 'id' | 'events'> {
   guid: string
   event: string
   attempts: number
+  traceparent: string | null
 }
 
 export interface ClaimLimits {
@@ -38,7 +39,7 @@ export function claimDeliveries(
       select id from pending_deliveries, ${asyncCommit} where id = any(array(select id from fair)) and sender is null for update of pending_deliveries skip locked
     ), claimed as (
       update pending_deliveries u set sender = ${sender} from picked where u.id = picked.id
-      returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
+      returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts, u.traceparent
     )
     -- The last column named id wins: the delivery's.
     select ${subscribedHookColumns}, c.*

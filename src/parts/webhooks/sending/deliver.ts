@@ -1,6 +1,7 @@
 import { listening } from '#activity/outbox/outbox.ts'
 import type { openSecretCache } from '#parts/webhooks/secrets.ts'
 import { headersOf, sign } from '#parts/webhooks/signing.ts'
+import type { Span, Tracer } from '#platform/tracing/tracer.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import type { Exchange } from './exchange.ts'
 import { type Failure, failureOf, notTaken, responseStatus, tooLarge } from './failures.ts'
@@ -16,29 +17,31 @@ export interface DeliveryDeps {
   /** For the whole exchange, in seconds. */
   timeout: number
   retries: number
-  clock: { readonly now: Date }
+  /** Whether receivers get the header `traceparent` of a traced delivery. */
+  send_traceparent: boolean
+  db: { readonly now: Date; readonly tracer: Tracer | undefined }
 }
 
 /** Sends one delivery. A failure of the receiver or of the network is an outcome, not an error. */
 export async function deliver(
-  { secretsOf, transport, agent, timeout, retries, clock }: DeliveryDeps,
+  { secretsOf, transport, agent, timeout, retries, send_traceparent, db }: DeliveryDeps,
   delivery: ClaimedDelivery,
   payload: Payload | undefined,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { id, hook_id, guid, url, content_type, insecure_ssl, attempts } = delivery
   stopping.throwIfAborted()
-  const sent_at = clock.now
+  const sent_at = db.now
   const body = payload?.bytes(content_type)
   const signed = body ? sign(body, guid, { content_type, agent, ...secretsOf(hook_id, delivery, sent_at), sent_at }) : {}
   const begun = performance.now()
-  const result = await exchange()
+  const result = await (db.tracer ? tracedExchange(db.tracer) : exchange())
   const answer = 'headers' in result ? result : undefined
   const { status_code } = result
   const status = 'status' in result ? result.status : responseStatus(status_code)
   return {
     ...{ id, hook_id, url, status, status_code },
-    delivered_at: clock.now,
+    delivered_at: db.now,
     duration: Math.round(performance.now() - begun) / 1000,
     request_headers: signed,
     response_headers: answer?.headers ?? null,
@@ -47,10 +50,26 @@ export async function deliver(
     retry_after: retryAfter(answer),
   }
 
-  async function exchange(): Promise<Exchange | Failure> {
+  function tracedExchange(tracer: Tracer) {
+    const described = {
+      'belfry.event': delivery.event,
+      'belfry.hook_id': hook_id,
+      'belfry.guid': guid,
+      'belfry.attempt': attempts + 1,
+    }
+    return tracer.continued(delivery.traceparent, 'webhook delivery', 'client', described, async (span) => {
+      const result = await exchange(span)
+      span?.set({ 'http.response.status_code': result.status_code || undefined })
+      span?.end(result.status_code < 200 || result.status_code > 299)
+      return result
+    })
+  }
+
+  async function exchange(span?: Span): Promise<Exchange | Failure> {
     if (url === listening) return notTaken
     if (!body) return tooLarge
-    const headers = headersOf(delivery, { ...delivery, id: hook_id }, signed)
+    const trace = send_traceparent && span ? { traceparent: span.traceparent } : {}
+    const headers = { ...headersOf(delivery, { ...delivery, id: hook_id }, signed), ...trace }
     return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
   }
 }

@@ -11,6 +11,7 @@ export function openSender({ db, vault, log, settings, version, addresses }: Bel
     agent: `Belfry-Hookshot/${version}`,
     timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
     retries: settings.BELFRY_WEBHOOK_RETRIES,
+    send_traceparent: settings.BELFRY_WEBHOOK_TRACEPARENT === 'on',
     web: () => addresses.web || elsewhere(settings),
   })
 }

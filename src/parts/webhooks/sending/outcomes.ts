@@ -89,9 +89,9 @@ function recordStatement({ now }: Queryable, outcomes: Outcome[], health: Health
       delete from pending_deliveries u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
         o.request_headers, o.response_headers, o.response_body, o.retry_in
     ), retried as (
-      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at)
+      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at, traceparent)
       select delivery_id(${now}), hook_id, payload_id, repo_id, guid, event, action, true, attempts + 1, ${now},
-        ${now}::timestamptz + retry_in * interval '1 second'
+        ${now}::timestamptz + retry_in * interval '1 second', traceparent
       from done where retry_in is not null
     ), recorded as (
       insert into deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,

@@ -28,6 +28,7 @@ interface SenderOptions {
   agent: string
   timeout: number
   retries: number
+  send_traceparent: boolean
   /** The public address of this server; empty until it is known. */
   web: () => string
 }
@@ -65,7 +66,7 @@ export class Sender {
   readonly #off: () => void
 
   constructor(options: SenderOptions) {
-    const { db, vault, log, policy, certificates, agent, timeout, retries, web } = options
+    const { db, vault, log, policy, certificates, agent, timeout, retries, send_traceparent, web } = options
     this.#options = options
     this.#payloads = new PayloadCache(db, web)
     this.#membership = new SenderMembership(db, log, {
@@ -75,7 +76,7 @@ export class Sender {
     })
     this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
     const transport = openTransport(policy, certificates)
-    this.#deps = { secretsOf: openSecretCache(vault), transport, agent, timeout, retries, clock: db }
+    this.#deps = { secretsOf: openSecretCache(vault), transport, agent, timeout, retries, send_traceparent, db }
     this.#timer = setInterval(() => this.#tick(), limits.pollInterval).unref()
     setLocalSender(db, () => this.#localSender())
     knowAddress(db, web)
@@ -98,11 +99,20 @@ export class Sender {
   }
 
   /** Queues committed deliveries that were stored for this sender. Those of a lost number were released with that number. */
-  #accept({ sender, payload_id, event, body, deliveries }: Batch) {
+  #accept({ sender, payload_id, event, body, deliveries, traceparent }: Batch) {
     if (sender !== this.#membership.number) return
     this.#payloads.add(payload_id, body)
     const claimed = deliveries.map(
-      ({ id, guid, hook }): ClaimedDelivery => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
+      ({ id, guid, hook }): ClaimedDelivery => ({
+        ...hook,
+        id,
+        guid,
+        event,
+        payload_id,
+        hook_id: hook.id,
+        attempts: 0,
+        traceparent,
+      }),
     )
     claimedChannel.publish(claimed)
     this.#queue(claimed)
