@@ -9,6 +9,7 @@ import { Ajv } from 'ajv'
 import { validate } from 'dockerfile-utils'
 import { parseAllDocuments } from 'yaml'
 import { readSettings, settings } from '#config.ts'
+import { openForge } from './forge.ts'
 
 /** Docker and Kubernetes do not run here, so their files are checked by their parsers and schemas. */
 const exec = promisify(execFile)
@@ -111,6 +112,88 @@ test('systemd accepts the unit, and rates its exposure as low', systemd, async (
     assert.doesNotMatch(stderr, /belfry\.service/)
     // From 0 to 100. Other versions of systemd rate more options than this one, which says 14.
     await exec('systemd-analyze', ['security', '--offline=true', '--threshold=25', unit])
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
+})
+
+interface Panel {
+  title: string
+  gridPos: { x: number; y: number; w: number; h: number }
+  targets: { expr: string }[]
+}
+interface Rule {
+  alert: string
+  expr: string
+  labels: { severity: string }
+  annotations: { summary: string; description: string }
+}
+
+/** Each metric of an expression, with the labels that it is selected by. */
+const selectorsIn = (expr: string) =>
+  [...expr.matchAll(/\b((?:belfry|process|nodejs)_\w+|up)\b(?:\{([^}]*)\})?/g)].map(([, metric = '', labels = '']) => ({
+    metric,
+    labels: [...labels.matchAll(/(\w+)=~?"([^"]*)"/g)].map(([, name = '', value = '']) => ({ name, value })),
+  }))
+
+/** Labels that Prometheus adds to every metric of a target. */
+const ofTarget = ['job', 'instance']
+/** No request of a test fails. */
+const notSeen = ['5xx']
+
+test('the dashboard and the alert rules name metrics and labels that Belfry has', async () => {
+  const collector = 'http://127.0.0.1:9'
+  await using forge = await openForge({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: collector }, own_database: true })
+  await forge.admin.read('/user')
+  const samples = (await (await fetch(`${forge.web}/metrics`)).text()).split('\n').filter((line) => line && !line.startsWith('#'))
+  const dashboard = JSON.parse(read('grafana/dashboard.json'))
+  const [{ groups }] = documentsOf('grafana/alerts.yaml')
+  const panels: Panel[] = dashboard.panels
+  const rules: Rule[] = groups.flatMap(({ rules: listed }: { rules: Rule[] }) => listed)
+  const expressions = [...panels.flatMap(({ targets }) => targets), ...rules].map(({ expr }) => expr)
+  for (const expr of expressions) {
+    const selectors = selectorsIn(expr)
+    assert.ok(selectors.length, expr)
+    for (const { metric, labels } of selectors.filter((each) => each.metric !== 'up')) {
+      const own = samples.filter((line) => line.split(/[{ ]/)[0] === metric)
+      assert.ok(own.length, `${metric} is not in /metrics: ${expr}`)
+      for (const { name, value } of labels.filter((label) => !ofTarget.includes(label.name))) {
+        const label = notSeen.includes(value) ? `${name}="` : `${name}="${value}"`
+        assert.ok(
+          own.some((line) => line.includes(label)),
+          `${metric} has no ${label}: ${expr}`,
+        )
+      }
+    }
+  }
+  for (const { alert, labels, annotations } of rules) {
+    assert.ok(labels.severity && annotations.summary && annotations.description, alert)
+  }
+  assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+  const variables: { name: string }[] = dashboard.templating.list
+  const used = [...JSON.stringify(panels).matchAll(/\$\{?(\w+)/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => !name.startsWith('__'))
+  assert.deepEqual([...new Set(used)].sort(), variables.map(({ name }) => name).sort())
+  // Every cell of the grid belongs to one panel at most.
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),
+  )
+  assert.equal(new Set(cells).size, cells.length)
+})
+
+const promtool =
+  spawnSync('promtool', ['--version']).status === 0 ? {} : { skip: 'promtool (Debian: prometheus) is not installed' }
+
+test('promtool accepts the alert rules, and the queries of the dashboard', promtool, async () => {
+  await exec('promtool', ['check', 'rules', join(folder, 'grafana', 'alerts.yaml')])
+  const panels: Panel[] = JSON.parse(read('grafana/dashboard.json')).panels
+  const queries = panels.flatMap(({ targets }) => targets).map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))
+  const recorded = queries.map((expr, index) => ({ record: `query_${index}`, expr }))
+  const copy = mkdtempSync(join(tmpdir(), 'belfry-rules-'))
+  try {
+    writeFileSync(join(copy, 'queries.json'), JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }))
+    await exec('promtool', ['check', 'rules', join(copy, 'queries.json')])
   } finally {
     rmSync(copy, { recursive: true })
   }
