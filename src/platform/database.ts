@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { missing } from './errors.ts'
 import { brief, long, openPool, type Patience, steady } from './pools.ts'
-import { named } from './prepared.ts'
+import { isOutdated, named } from './prepared.ts'
 import { retried } from './retry-transaction.ts'
 import type { Attributes } from './tracing/finished-span.ts'
 import type { Tracer } from './tracing/tracer.ts'
@@ -116,7 +116,10 @@ export class Database implements Queryable, AsyncDisposable {
   async #attend<T>(work: () => Promise<T>): Promise<T> {
     if (this.health.away) throw unreachable()
     try {
-      return await work()
+      return await work().catch((error) => {
+        if (isOutdated(error)) return work()
+        throw error
+      })
     } catch (error) {
       if (isDisconnected(error)) this.health.suspect()
       throw explain(error)
