@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readConversion } from '#importer/mercurial/convert.ts'
+import { filesIn, readConversion } from '#importer/mercurial/convert.ts'
 import { mercurial } from '#importer/mercurial/mercurial.ts'
 import type { Origin } from '#importer/source.ts'
-import { readMarks } from '#importer/staging/arrange/marks.ts'
+import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
 import { type Hg, openHg } from '#test/imports/hg.ts'
 import { openWorkspace } from '#test/imports/workspace.ts'
@@ -18,8 +18,9 @@ export async function checkMercurial(repository: string, origin: Origin, options
   const differences: string[] = []
   const { left_out = [], commit_count } = await mercurial.convert(origin, workspace)
   const { refs, commits_from } = readConversion(workspace.folder)
-  const commitAt = await readMarks(join(workspace.folder, 'marks'))
-  const commitOf = (rev: number) => commitAt(commits_from + rev)
+  const commits = new Map<number, string>()
+  await visitMarks(filesIn(workspace.folder).marks, (mark, id) => commits.set(mark - commits_from, id))
+  const commitOf = (rev: number) => commits.get(rev) ?? ''
   const log = await readLog(hg)
   if (commit_count !== log.length) differences.push(`${log.length} changesets have become ${commit_count}`)
 

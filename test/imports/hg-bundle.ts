@@ -37,7 +37,7 @@ export function openHgBundle() {
   const latest = new Map<string, Buffer>()
   const trees = new Map<number, Tree>()
   // The sorted lines of manifests, each after its path.
-  const lists = new Map<number, string[]>([[-1, []]])
+  const lists = new Map<number, string[]>()
   let listed: string[] = []
   const manifestOf: string[] = []
   const known = new Set<string>()
@@ -67,7 +67,7 @@ export function openHgBundle() {
   }: Wish): number {
     const [first, second] = parents.map((parent) => trees.get(parent) as Tree)
     const tree: Tree = new Map(first)
-    const lines = [...(lists.get(parents[0] ?? -1) as string[])]
+    const lines = parents[0] === undefined ? [] : [...(lists.get(parents[0]) as string[])]
     const pending: ((changeset: string) => void)[] = []
     for (const path of remove) {
       tree.delete(path)

@@ -31,9 +31,14 @@ export async function startHgServer(repository: string, settings: string[] = [])
   throw new Error('hg serve did not start')
 }
 
-export interface Gate extends HgServer {
+export interface Asked extends HgServer {
   /** The requests in order. */
   asked: string[]
+}
+
+export interface Gate extends Asked {
+  /** The bytes of all answers. */
+  readonly received: number
 }
 
 /** Mercurial's own server has no passwords; a proxy asks for `user:password`. It can cut a bundle after so many bytes. */
@@ -42,6 +47,7 @@ export async function startGate(
   { password, cut_after = Infinity }: { password?: string; cut_after?: number },
 ): Promise<Gate> {
   const asked: string[] = []
+  let received = 0
   const expected = password && `Basic ${Buffer.from(password).toString('base64')}`
   const gate = createServer((incoming, answer) => {
     asked.push(incoming.url ?? '')
@@ -55,6 +61,7 @@ export async function startGate(
       let left = incoming.url?.includes('getbundle') ? cut_after : Infinity
       reply.on('data', (chunk: Buffer) => {
         const cut = chunk.length > left
+        received += chunk.length
         if (left > 0) answer.write(chunk.subarray(0, left), () => cut && answer.destroy())
         left -= chunk.length
       })
@@ -64,14 +71,21 @@ export async function startGate(
     forward.end()
   })
   const listening = await listen(gate)
-  return { ...listening, asked, url: `${listening.url}/` }
+  return {
+    ...listening,
+    asked,
+    url: `${listening.url}/`,
+    get received() {
+      return received
+    },
+  }
 }
 
 /** A server with arbitrary answers. */
 export async function startFakeHg(
   getbundle: Buffer,
   { type = 'application/mercurial-0.2', capabilities = 'getbundle bundle2=x httpheader=1024' } = {},
-): Promise<Gate> {
+): Promise<Asked> {
   const asked: string[] = []
   const fake = createServer((incoming, answer) => {
     asked.push(incoming.url ?? '')

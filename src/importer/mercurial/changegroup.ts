@@ -32,7 +32,7 @@ export interface Revision {
 
 const headers = { '01': 80, '02': 100, '03': 102 }
 
-export function openChangegroup({ spool, version }: Bundle): Changegroup {
+export function openChangegroup({ spool, version }: Pick<Bundle, 'spool' | 'version'>): Changegroup {
   return { spool, version, cursor: openCursor(spool) }
 }
 

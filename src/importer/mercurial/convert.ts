@@ -7,11 +7,13 @@ import { describePerson, type FastImport, openFastImport } from '#importer/stagi
 import { stageGit } from '#importer/staging/git.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 import { openBlobIds, readBlobIds } from './blob-ids.ts'
+import { removeOtherBundles } from './bundle-info.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
 import { type History, type Irregularities, manifestOf, writeCommits } from './commits.ts'
 import { type Expected, expectSample, type Received } from './expected-trees.ts'
-import { type Bundle, fetchBundle, interrupted, reopenBundle, reopenIfCurrent } from './fetch-bundle.ts'
+import { extendBundle } from './extend-bundle.ts'
+import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetch-bundle.ts'
 import { writeFiles } from './filelogs.ts'
 import { type Files, openFiles } from './files.ts'
 import { findLine, readLine } from './manifest-lines.ts'
@@ -33,11 +35,13 @@ export interface Conversion {
 
 /** The files of a conversion, kept until the import ends. */
 export const filesIn = (folder: string) => ({
-  marks: join(folder, 'marks'),
-  contents: join(folder, 'contents'),
+  marks: join(folder, 'revisions.marks'),
   wholes: join(folder, 'manifests'),
   record: join(folder, 'converted.json'),
 })
+
+/** The mark of the first commit. Those of file texts are below, also when changesets are added to the bundle. */
+const commits_from = 2 ** 32
 
 export function readConversion(folder: string): Conversion {
   return JSON.parse(readFileSync(filesIn(folder).record, 'utf8'))
@@ -45,9 +49,12 @@ export function readConversion(folder: string): Conversion {
 
 export async function convert(origin: Origin, workspace: Workspace): Promise<Converted> {
   const { folder } = workspace
-  const earlier = workspace.extend ? await reopenIfCurrent(origin, workspace) : reopenBundle(folder)
-  // Marks are valid only for the same bundle.
-  if (!earlier) for (const path of Object.values(filesIn(folder))) rmSync(path, { force: true })
+  const earlier = workspace.extend ? await extendBundle(origin, workspace) : reopenBundle(folder)
+  // Marks are valid only for the same bundle, and for one to which changesets were added.
+  if (!earlier) {
+    removeOtherBundles(folder)
+    for (const path of Object.values(filesIn(folder))) rmSync(path, { force: true })
+  }
   using bundle = earlier ?? (await fetchBundle(origin, workspace))
   // Ends the child processes when this function ends.
   const leaving = new AbortController()
@@ -76,7 +83,7 @@ export async function listAuthors(origin: Origin, workspace: Workspace): Promise
 
 async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: boolean): Promise<Converted> {
   const { folder, repository, signal } = workspace
-  const { marks, contents: ids, wholes, record } = filesIn(folder)
+  const { marks, wholes, record } = filesIn(folder)
   const progress = openProgress(workspace)
   const changegroup = openChangegroup(bundle)
   // Started now, so that git is ready when the first data arrives.
@@ -102,14 +109,13 @@ async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: 
   const countManifest = () => progress(5, 25, ++seen, log.manifests.size)
   const manifests = await readManifests({ changegroup, files, count: countManifest }, whole, changes)
 
-  const commits_from = files.revisions + 1
   const given = new Uint8Array(files.revisions)
   let done = 0
   await visitMarks(marks, (mark) => {
     if (mark < commits_from) given[mark - 1] = 1
     else done++
   })
-  using contents = openBlobIds(ids)
+  using contents = openBlobIds(bundle.contents)
   let met = 0
   const countFile = () => progress(25, 75, ++met, files.paths.length)
   const whole_run = !given.includes(1)
@@ -124,7 +130,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: 
   const history: History = { log, manifests, files, describe: authors.describe }
   const tags = mergeTags(await readTagFiles(history, fastImport))
   const plan = planRefs(log, bundle.bookmarks, tags, { default_branch: workspace.default_branch, keep_closed })
-  const idAt = readBlobIds(ids)
+  const idAt = readBlobIds(bundle.contents)
   const received: Received = {
     ...{ log, files },
     manifest: (number) => manifests.text(manifestOf(log, manifests, number)),

@@ -83,7 +83,7 @@ test('a killed run resumes and gives the same result', async () => {
   await using gate = await startGate(server, {})
   const bundles = () => gate.asked.filter((path) => path.includes('cmd=getbundle')).length
   // Killed while fetching, after fetching, and while writing objects.
-  const stages = ['bundle', 'bundle.json', 'marks']
+  const stages = ['bundle', 'bundle.json', 'revisions.marks']
   for (const name of stages) {
     const child = startWorker(gate.url, workspace.folder)
     while (!existsSync(join(workspace.folder, name)) && child.exitCode === null)
@@ -97,9 +97,9 @@ test('a killed run resumes and gives the same result', async () => {
   equal(await workspace.git('for-each-ref'), refs)
 
   // The states after a checkpoint among the files and among the changesets.
-  const marks = (await readFile(join(workspace.folder, 'marks'), 'utf8')).trim().split('\n')
+  const marks = (await readFile(join(workspace.folder, 'revisions.marks'), 'utf8')).trim().split('\n')
   for (const kept of [Math.floor(marks.length / 3), marks.length - 50]) {
-    await writeFile(join(workspace.folder, 'marks'), `${marks.slice(0, kept).join('\n')}\n`)
+    await writeFile(join(workspace.folder, 'revisions.marks'), `${marks.slice(0, kept).join('\n')}\n`)
     // Git may have saved more than the file of ids.
     await truncate(join(workspace.folder, 'contents'), 1000)
     await workspace.git('update-ref', '-d', 'refs/import/orig/heads/main')

@@ -169,11 +169,11 @@ describe('a Mercurial repository with every feature', () => {
     ok(files > 300)
     // A commit with another tree: verification must read git, not the records of the conversion.
     const { root } = features.at
-    const marks = await readFile(join(workspace.folder, 'marks'), 'utf8')
+    const marks = await readFile(join(workspace.folder, 'revisions.marks'), 'utf8')
     const wrong = marks.replace(commits[root] as string, commits[features.at.third] as string)
-    await writeFile(join(workspace.folder, 'marks'), wrong)
+    await writeFile(join(workspace.folder, 'revisions.marks'), wrong)
     const { mismatches } = await mercurial.verify(originOf(server.url), workspace, false)
-    await writeFile(join(workspace.folder, 'marks'), marks)
+    await writeFile(join(workspace.folder, 'revisions.marks'), marks)
     const where = `changeset ${features.node(root).slice(0, 12)}`
     ok(mismatches.some((found) => found.where === where && found.path === 'link' && found.what === 'differs'))
     ok(mismatches.some((found) => found.where === where && found.path === 'run.sh' && found.what === 'is missing'))

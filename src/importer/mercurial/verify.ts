@@ -75,12 +75,12 @@ async function readAgain({ folder }: Workspace): Promise<Received & Disposable> 
   using opened = new DisposableStack()
   const bundle = opened.use(reopenBundle(folder))
   if (!bundle) throw new Error('there is nothing to verify: no bundle was received')
-  const { wholes, contents } = filesIn(folder)
+  const { wholes } = filesIn(folder)
   const changegroup = openChangegroup(bundle)
   const log = await readChangelog(changegroup)
   const manifest = await indexManifests(changegroup, opened.use(openSpool(wholes, true)))
   const files = await indexFiles(changegroup)
-  const contentId = readBlobIds(contents)
+  const contentId = readBlobIds(bundle.contents)
   const kept = opened.move()
   return {
     ...{ log, files, contentId },
