@@ -34,9 +34,15 @@ const reachability = ['tcp_keepalives_idle=5', 'tcp_keepalives_interval=2', 'tcp
 const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`)
 const written = (settings: string[]) => settings.map((setting) => `-c ${setting}`).join(' ')
 
-const usual = written(reachability)
+/**
+ * PostgreSQL compiles statements whose estimated cost is high, and those of genericPlanRows count what is turned off as 10^10. Compiling the
+ * statement of a timeline takes seconds, running it one millisecond. The embedded PostgreSQL is configured like this, others are not.
+ */
+const compilation = 'jit=off'
+
+const usual = written([...reachability, compilation])
 /** For Database.genericPlanRows. */
-export const steady = written([...reachability, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
+export const steady = written([...reachability, compilation, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
 
 export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {
   const pool = new pg.Pool({
