@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 /**
@@ -14,25 +15,28 @@ interface Pair {
   server: Socket
 }
 
-/** A TCP port in front of the PostgreSQL of this test run, over which a test has the say. */
+/** A TCP port in front of a PostgreSQL, over which a test has the say. */
 export class DatabaseProxy implements AsyncDisposable {
-  readonly #target: string
+  /** A unix socket, or a port of this machine. New connections are forwarded to it. */
+  target: string | number
   readonly #pairs = new Set<Pair>()
   #listener: Server | undefined
   #mode: ProxyMode = 'pass'
+  /** Milliseconds that each piece of data waits, in both directions. */
+  latency = 0
   port = 0
   /** The first statement that has this text is passed on, and the connection reset in place of its answer. */
   cut_at: string | undefined
 
-  static async open() {
-    const { host, port = 5432 }: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
-    const proxy = new DatabaseProxy(join(`${host}`, `.s.PGSQL.${port}`))
+  /** Without a target, in front of the PostgreSQL of this test run. */
+  static async open(target: string | number = socketOfTestRun()) {
+    const proxy = new DatabaseProxy(target)
     await proxy.#listen()
     return proxy
   }
 
-  constructor(target: string) {
-    this.#target = target
+  constructor(target: string | number) {
+    this.target = target
   }
 
   /** The same database by way of this proxy. */
@@ -73,16 +77,18 @@ export class DatabaseProxy implements AsyncDisposable {
   }
 
   #join(client: Socket) {
-    const server = createConnection(this.#target)
+    const server = typeof this.target === 'string' ? createConnection(this.target) : createConnection(this.target, '127.0.0.1')
+    const toServer = this.#sender(server)
+    const toClient = this.#sender(client)
     const pair = { client, server }
     this.#pairs.add(pair)
     client.on('data', (chunk) => {
-      server.write(chunk)
+      toServer(chunk)
       if (this.cut_at === undefined || !chunk.includes(this.cut_at)) return
       this.cut_at = undefined
       server.removeAllListeners('data').once('data', () => client.resetAndDestroy())
     })
-    server.on('data', (chunk) => client.write(chunk))
+    server.on('data', toClient)
     for (const [side, other] of [
       [client, server],
       [server, client],
@@ -97,10 +103,31 @@ export class DatabaseProxy implements AsyncDisposable {
     if (this.#mode === 'stall') for (const side of [client, server]) side.pause()
   }
 
+  /** Keeps the order of the pieces, also when the latency changes. */
+  #sender(side: Socket) {
+    let waiting = 0
+    let last: Promise<unknown> = Promise.resolve()
+    return (chunk: string | Buffer) => {
+      if (this.latency === 0 && waiting === 0) return void side.write(chunk)
+      waiting++
+      last = last
+        .then(() => sleep(this.latency))
+        .then(() => {
+          waiting--
+          if (!side.destroyed) side.write(chunk)
+        })
+    }
+  }
+
   async [Symbol.asyncDispose]() {
     this.#listener?.close()
     this.reset()
   }
+}
+
+function socketOfTestRun() {
+  const { host, port = 5432 }: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
+  return join(`${host}`, `.s.PGSQL.${port}`)
 }
 
 const swallowed = new WeakSet<Pair>()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort, until } from './machine.ts'
+import { freePort, kill, processesIn, until } from './machine.ts'
 
 const exec = promisify(execFile)
 
@@ -20,7 +20,7 @@ function findPrograms(): string {
   return debian ?? join(dirname(createRequire(import.meta.url).resolve(ours)), 'native', 'bin')
 }
 
-interface Server {
+export interface Server {
   cluster: string
   port: number
   child: ChildProcess
@@ -56,7 +56,7 @@ export class ReplicatedPostgres implements AsyncDisposable {
     const cluster = join(this.#folder, 'one')
     const options = ['--username', 'belfry', '--auth', 'trust', '--no-sync', '--encoding', 'UTF8', '--locale', 'C']
     await exec(join(this.#programs, 'initdb'), ['--pgdata', cluster, ...options], account)
-    await appendFile(join(cluster, 'postgresql.conf'), "wal_keep_size = '256MB'\nmax_connections = 200\nfsync = off\n")
+    await appendFile(join(cluster, 'postgresql.conf'), "wal_keep_size = '256MB'\nmax_connections = 400\nfsync = off\n")
     this.primary = await this.#start(cluster)
     await query(this.primary, 'postgres', 'create database belfry')
   }
@@ -89,8 +89,8 @@ export class ReplicatedPostgres implements AsyncDisposable {
     }
   }
 
-  async #start(cluster: string): Promise<Server> {
-    const port = await freePort()
+  async #start(cluster: string, given?: number): Promise<Server> {
+    const port = given ?? (await freePort())
     const options = ['-D', cluster, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-k', '']
     const child = spawn(join(this.#programs, 'postgres'), options, { ...account, stdio: 'ignore' })
     const server = { cluster, port, child }
@@ -104,12 +104,24 @@ export class ReplicatedPostgres implements AsyncDisposable {
 
   /** Kills the primary and promotes the standby, as what watches over them does in production. */
   async failOver() {
-    const { child } = this.primary
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
+    await this.kill(this.primary)
     await query(this.standby, 'postgres', 'select pg_promote()')
     this.primary = this.standby
+  }
+
+  /** Sends a signal to a server and to the processes of its connections. */
+  signal({ cluster }: Server, signal: NodeJS.Signals) {
+    for (const pid of processesIn(cluster)) kill(pid, signal)
+  }
+
+  async kill(server: Server) {
+    this.signal(server, 'SIGKILL')
+    await until('PostgreSQL is gone', () => processesIn(server.cluster).length === 0)
+  }
+
+  /** Starts a killed server again, on its port. */
+  async restart(server: Server) {
+    server.child = (await this.#start(server.cluster, server.port)).child
   }
 
   async query(text: string) {
@@ -117,6 +129,7 @@ export class ReplicatedPostgres implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
+    for (const server of [this.primary, this.standby]) this.signal(server, 'SIGCONT')
     const running = [this.primary, this.standby].filter(({ child }) => child.exitCode === null && child.signalCode === null)
     await Promise.all(
       [...new Set(running)].map(async ({ child }) => {
