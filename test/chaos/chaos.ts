@@ -10,6 +10,7 @@ import { settle, verify } from './verify.ts'
 
 export interface ChaosOptions {
   faults: Fault[]
+  nodes: number
   /** For each fault. */
   rounds: number
   /** How long the load runs in a round. The fault is there in the middle half of it. */
@@ -23,11 +24,11 @@ export interface ChaosOptions {
 const recovering = 120_000
 
 /** Runs every fault under load, and verifies everything after each. */
-export async function runChaos({ faults, rounds, seconds, seed, signal, say }: ChaosOptions): Promise<Report> {
+export async function runChaos({ faults, nodes, rounds, seconds, seed, signal, say }: ChaosOptions): Promise<Report> {
   const random = openRandom(seed)
   const recorder = new Recorder()
   const began = new Date().toISOString()
-  await using cluster = await Cluster.open()
+  await using cluster = await Cluster.open(nodes)
   signal.throwIfAborted()
   await using load = await Load.open(cluster, recorder, openRandom(seed + 1))
   const done: Round[] = []

@@ -33,7 +33,7 @@ export interface Asked {
 /** Longer than any fault holds a node, shorter than a round. */
 const patience = 12_000
 
-/** Three nodes on one data folder, and a PostgreSQL with a synchronous standby, each behind a proxy. */
+/** Nodes on one data folder, and a PostgreSQL with a synchronous standby, each behind a proxy. */
 export class Cluster implements AsyncDisposable {
   readonly disk: Disk
   readonly postgres: ReplicatedPostgres
@@ -45,7 +45,7 @@ export class Cluster implements AsyncDisposable {
   readonly #ended: BelfryProcess[] = []
   readonly #undo: AsyncDisposableStack
 
-  static async open() {
+  static async open(nodes: number) {
     await using undo = new AsyncDisposableStack()
     const disk = undo.use(await Disk.open())
     const postgres = undo.use(await ReplicatedPostgres.open())
@@ -56,7 +56,7 @@ export class Cluster implements AsyncDisposable {
     await mkdir(host.data)
     const cluster = new Cluster(disk, postgres, proxies, host, undo.move())
     try {
-      cluster.nodes.push(...(await Promise.all([0, 1, 2].map((place) => cluster.#open(place)))))
+      cluster.nodes.push(...(await Promise.all(Array.from({ length: nodes }, (_, place) => cluster.#open(place)))))
       return cluster
     } catch (error) {
       await cluster[Symbol.asyncDispose]()

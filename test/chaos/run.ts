@@ -35,6 +35,7 @@ async function main(): Promise<number> {
   try {
     const report = await runChaos({
       ...given,
+      nodes: 3,
       signal: interrupted.signal,
       say: (text) => void process.stderr.write(`${text}\n`),
     })
