@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { openForge } from '#test/forge.ts'
+import { expect, openForge } from '#test/forge.ts'
 import { inboxOf, openIssue, told } from '#test/inbox.ts'
 import { until } from '#test/machine.ts'
 import { openWorker } from '#worker.ts'
+import { countJobs } from './failed-jobs.ts'
 import { recordHeartbeat } from './worker-heartbeat.ts'
 
 /** A forge where ben is to be told of something, and somebody has the job of that in hand. */
@@ -17,11 +18,24 @@ async function openHeld(seconds: number) {
   await db.query(sql`
     update graphile_worker._private_jobs set locked_by = 'somebody', locked_at = clock_timestamp() - ${seconds} * interval '1 second'`)
   const held = async () => (await db.query(sql`select from graphile_worker.jobs where locked_by = 'somebody'`)).rowCount
-  return { ...forge, ben, pool: db.pool, held }
+  return { ...forge, ada, ben, pool: db.pool, held }
 }
 
 test('another worker runs the jobs of a worker without heartbeats', async () => {
   await using forge = await openHeld(61)
+  const worker = await openWorker(forge.belfry)
+  await told(forge)
+  assert.deepEqual(await inboxOf(forge.ben), ['It rattles: mention'])
+  await worker.stop()
+})
+
+test('a job of a dead worker that was replaced while it ran does not count as failed', async () => {
+  await using forge = await openHeld(61)
+  await expect(201, await forge.ada.post('/repos/ada/engine/issues/1/comments', { body: '@ben' }))
+  assert.equal(await forge.held(), 1)
+  assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), ['somebody'])
+  const { failed, waiting } = await countJobs(forge.belfry.db)
+  assert.deepEqual({ failed, waiting }, { failed: 0, waiting: 1 })
   const worker = await openWorker(forge.belfry)
   await told(forge)
   assert.deepEqual(await inboxOf(forge.ben), ['It rattles: mention'])
