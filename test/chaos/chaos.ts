@@ -62,6 +62,7 @@ export async function runChaos({ faults, nodes, rounds, seconds, seed, signal, s
     const round: Round = {
       fault: fault.name,
       acknowledged: after.acknowledged - before.acknowledged,
+      kinds: recorder.kindsOf(recorder.round),
       refused: after.refused - before.refused,
       polls: after.polls - before.polls,
       lost: fresh(findings.lost),

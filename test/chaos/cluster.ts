@@ -157,8 +157,10 @@ export class Cluster implements AsyncDisposable {
     const counts: Record<string, number> = {}
     for (const { stderr } of [...this.#ended, ...this.nodes.map(({ process }) => process)])
       for (const line of stderr.split('\n')) {
-        const message = /^\{"level":[56]0.*"msg":"([^"]*)"/.exec(line)?.[1]
-        if (message !== undefined) counts[message] = (counts[message] ?? 0) + 1
+        if (!/^\{"level":[56]0.*\}$/.test(line)) continue
+        const { msg, err } = JSON.parse(line)
+        const message = err ? `${msg}: ${err.message}`.slice(0, 300) : msg
+        counts[message] = (counts[message] ?? 0) + 1
       }
     return counts
   }

@@ -36,7 +36,7 @@ export class Disk implements AsyncDisposable {
   async fill(nodes: number[]) {
     if (!this.mounted) return limitFiles(nodes, '4096')
     const { blocks, bfree, bsize } = await statfs(this.folder)
-    await exec('mount', ['-o', `remount,size=${(blocks - bfree) * bsize + 65_536}`, this.folder])
+    await exec('mount', ['-o', `remount,size=${(blocks - bfree) * bsize + 16_384}`, this.folder])
   }
 
   async free(nodes: number[]) {

@@ -33,6 +33,13 @@ export class Recorder {
     return this.acknowledged.filter((entry) => entry.kind === kind)
   }
 
+  /** How many of each kind were acknowledged in a round. */
+  kindsOf(round: number) {
+    const counts: Partial<Record<Kind, number>> = {}
+    for (const entry of this.acknowledged) if (entry.round === round) counts[entry.kind] = (counts[entry.kind] ?? 0) + 1
+    return counts
+  }
+
   /** Counts a response that acknowledges nothing. */
   failed(what: string, status: number | undefined) {
     if (status === undefined) this.unanswered++

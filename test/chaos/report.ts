@@ -1,9 +1,12 @@
 import type { Fault } from './faults.ts'
+import type { Kind } from './recorder.ts'
 import type { Findings } from './verify.ts'
 
 export interface Round extends Findings {
   fault: string
   acknowledged: number
+  /** The same by kind. */
+  kinds: Partial<Record<Kind, number>>
   /** Refused with 503, or without a response. */
   refused: number
   polls: number
