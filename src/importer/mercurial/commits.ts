@@ -4,7 +4,7 @@ import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
 import { isForbiddenLink } from '#importer/staging/paths.ts'
 import { broken } from './changegroup.ts'
 import { type Changelog, parentsOf } from './changelog.ts'
-import type { Changeset } from './changeset.ts'
+import { describeDate, readable } from './commit-texts.ts'
 import type { Files } from './files.ts'
 import { differences } from './manifest-lines.ts'
 import { type Manifests, packChanges, withoutClashes } from './manifests.ts'
@@ -26,7 +26,6 @@ export interface Irregularities {
 }
 
 const betweenCheckpoints = 20_000
-const latest = 253402300799
 
 /** Writes changesets as commits; the mark of each is `marks` plus its number. The first `done` exist already. */
 export async function writeCommits(
@@ -44,8 +43,10 @@ export async function writeCommits(
     const changeset = log.read(number)
     const parents = parentsOf(log, number)
     const lane = `refs/import/lanes/${laneOf(number)}`
-    const person = `${history.describe(changeset.user)} ${describeDate(changeset, irregular)}`
-    const message = readable(changeset.message, irregular)
+    const person = `${history.describe(changeset.user)} ${describeDate(changeset)}`
+    const message = readable(changeset.message)
+    if (changeset.time < 0) irregular.early++
+    if (!isUtf8(changeset.message)) irregular.latin++
     const changes = describeChanges(history, number, parents[0] ?? -1, irregular)
     count()
     if (number < done) continue
@@ -79,22 +80,6 @@ function openLanes({ p1 }: Changelog): (number: number) => number {
     else free.push(lane)
     return lane
   }
-}
-
-/** Git supports no time before 1970 and no zone beyond 14 hours. */
-function describeDate({ time, west }: Changeset, irregular: Irregularities): string {
-  if (time < 0) irregular.early++
-  const east = Math.round(-west / 60)
-  const minutes = Math.abs(east) <= 14 * 60 ? Math.abs(east) : 0
-  const zone = `${Math.floor(minutes / 60)}`.padStart(2, '0') + `${minutes % 60}`.padStart(2, '0')
-  return `${Math.min(Math.max(time, 0), latest)} ${east < 0 && minutes > 0 ? '-' : '+'}${zone}`
-}
-
-function readable(message: Buffer, irregular: Irregularities): Buffer {
-  const utf8 = isUtf8(message)
-  if (!utf8) irregular.latin++
-  if (utf8 && !message.includes(0)) return message
-  return Buffer.from(message.toString(utf8 ? 'utf8' : 'latin1').replaceAll('\0', ''))
 }
 
 /** The changes of a commit as commands in Latin-1. Deletions come first, so that a folder can replace a file. */

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
 import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
-import { describePerson, type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 import { openBlobIds, readBlobIds } from './blob-ids.ts'
 import { removeOtherBundles } from './bundle-info.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
+import { readAuthor } from './commit-texts.ts'
 import { type History, type Irregularities, manifestOf, writeCommits } from './commits.ts'
 import { type Expected, expectSample, type Received } from './expected-trees.ts'
 import { extendBundle } from './extend-bundle.ts'
@@ -232,23 +233,4 @@ function describeIrregularities({ early, latin, forbidden, clashing }: Irregular
     'files that are folders too': clashing.size,
   }
   return Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0))
-}
-
-/**
- * A Mercurial user is free text, by convention `Name <address>`. As in other converters, the address ends at the first `>`, so the second
- * one of `A <a@x> from B <b@y>` is left out; text without brackets is an address if it has an `@`.
- */
-function readAuthor(user: string): Author & { described: string } {
-  const line = user.replaceAll('\0', '').slice(0, 500)
-  const [, name = '', inner = ''] = /^([^<]*)<[<\s]*([^>]*)/.exec(line) ?? [line, line, line.includes('@') ? line : '']
-  const address = inner.trim()
-  const described = describePerson(name.trim() || address, address || 'none@none')
-  const at = described.lastIndexOf(' <')
-  return {
-    remote_id: line,
-    remote_name: line,
-    name: described.slice(0, at),
-    email: described.slice(at + 2, -1),
-    described,
-  }
 }

@@ -2,17 +2,19 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isForbiddenLink } from '#importer/staging/paths.ts'
 import { broken } from './changegroup.ts'
 import type { Changelog } from './changelog.ts'
+import { type CommitTexts, expectTexts } from './commit-texts.ts'
 import type { Files } from './files.ts'
 import { type Line, readLine } from './manifest-lines.ts'
 import { readNode, withoutClashes } from './manifests.ts'
 import { type TreeEntry, treeEntry, treeId } from './trees.ts'
 
-/** The tree that git must have for a changeset. */
+/** The tree and the texts that git must have for a changeset. */
 export interface Expected {
   number: number
   node: string
   tree: string
   files: number
+  texts: CommitTexts
 }
 
 /** The received data: manifests and file texts, each checked against its node. */
@@ -32,7 +34,8 @@ export function openExpectation({ log, files, manifest, contentId }: Received) {
     entries,
     expect(number: number) {
       const found = entries(number)
-      return { number, node: log.nodes.id(number).toString('hex'), tree: treeId(found), files: found.length }
+      const node = log.nodes.id(number).toString('hex')
+      return { number, node, tree: treeId(found), files: found.length, texts: expectTexts(log.read(number)) }
     },
   }
 }

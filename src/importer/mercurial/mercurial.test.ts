@@ -179,6 +179,18 @@ describe('a Mercurial repository with every feature', () => {
     ok(mismatches.some((found) => found.where === where && found.path === 'run.sh' && found.what === 'is missing'))
     ok(mismatches.some((found) => found.where === where && found.path === 'bin/run.sh' && found.what === 'is too much'))
     ok(mismatches.some((found) => found.where === 'tags/v1.0'))
+
+    const person = ['-c', 'user.name=x', '-c', 'user.email=x@x']
+    const other = await workspace.git(...person, 'commit-tree', `${commits[root]}^{tree}`, '-m', 'Another')
+    await writeFile(join(workspace.folder, 'revisions.marks'), marks.replace(commits[root] as string, other))
+    for (const all of [false, true]) {
+      const texts = (await mercurial.verify(originOf(server.url), workspace, all)).mismatches
+      deepEqual(
+        texts.filter((found) => found.where === where).map(({ what }) => what),
+        ['has another author', 'has another date', 'has another message'],
+      )
+    }
+    await writeFile(join(workspace.folder, 'revisions.marks'), marks)
   })
 
   test('gives the same result without bundle2 and with each compression', async () => {

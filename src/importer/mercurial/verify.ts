@@ -1,10 +1,14 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Verification, Workspace } from '#importer/source.ts'
 import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import { stageGit } from '#importer/staging/git.ts'
+import { readInOrder } from '#importer/staging/object-reader.ts'
 import { readBlobIds } from './blob-ids.ts'
 import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
 import { readChangelog } from './changelog.ts'
+import { compareTexts } from './commit-texts.ts'
 import { type Conversion, filesIn, readConversion } from './convert.ts'
 import { type Expectation, type Expected, openExpectation, type Received } from './expected-trees.ts'
 import { reopenBundle } from './fetch-bundle.ts'
@@ -18,8 +22,8 @@ const maxMismatches = 100
 
 /**
  * The manifests and the ids of file texts, each checked against its node, give the expected tree of a commit. Its id is compared with
- * git's. For the sample, the trees were computed during the conversion; for all revisions, and to name the differences, the bundle is read
- * again.
+ * git's, and so are the author, the date and the message. For the sample, these were computed during the conversion; for all revisions, and
+ * to name the differences, the bundle is read again.
  */
 export async function verify(workspace: Workspace, all: boolean): Promise<Verification> {
   const conversion = readConversion(workspace.folder)
@@ -53,18 +57,24 @@ async function compare(
   const report: Report = (where, path, what) => {
     if (result.mismatches.length < maxMismatches) result.mismatches.push({ where, path, what })
   }
-  const trees = await readTrees(repository, numbers, commits)
+  const missing = numbers.filter((number) => commits[number] === undefined)
+  for (const number of missing) report(`changeset ${expect(number).node.slice(0, 12)}`, '', 'has no commit')
   compareRefs(await listed, refs, commits, report)
-  for (const [index, number] of numbers.entries()) {
+  const found = numbers.filter((number) => commits[number] !== undefined)
+  const names = Readable.from(found.map((number) => Buffer.from(`${commits[number]}\n`)))
+  let place = 0
+  for await (const { data } of readInOrder(repository, names, signal)) {
     // Lets an abort take effect, and lets the garbage collector free memory.
     await yieldToEventLoop()
     signal.throwIfAborted()
-    const { node, tree, files } = expect(number)
+    const number = found[place++] as number
+    const { node, tree, files, texts } = expect(number)
     result.revisions++
     result.files += files
-    if (tree === trees[index]) continue
     const where = `changeset ${node.slice(0, 12)}`
-    if (entries) await explain(repository, commits[number], entries(number), (path, what) => report(where, path, what))
+    for (const what of compareTexts(data, texts)) report(where, '', what)
+    if (data.toString('latin1', 0, 45) === `tree ${tree}`) continue
+    if (entries) await explain(repository, commits[number] as string, entries(number), (path, what) => report(where, path, what))
     else report(where, '', 'differs')
   }
   return result
@@ -77,7 +87,7 @@ async function readAgain({ folder }: Workspace): Promise<Received & Disposable> 
   if (!bundle) throw new Error('there is nothing to verify: no bundle was received')
   const { wholes } = filesIn(folder)
   const changegroup = openChangegroup(bundle)
-  const log = await readChangelog(changegroup)
+  const log = await readChangelog(changegroup, opened.use(openSpool(join(folder, 'changesets'))))
   const manifest = await indexManifests(changegroup, opened.use(openSpool(wholes, true)))
   const files = await indexFiles(changegroup)
   const contentId = readBlobIds(bundle.contents)
@@ -114,19 +124,8 @@ function compareRefs(listed: string, refs: Conversion['refs'], commits: string[]
   }
 }
 
-async function readTrees(repository: string, numbers: number[], commits: string[]): Promise<string[]> {
-  const input = numbers.map((number) => `${commits[number] ?? ''}^{tree}\n`).join('')
-  return (await stageGit(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
-}
-
 /** Reports the files that differ. */
-async function explain(
-  repository: string,
-  commit: string | undefined,
-  entries: TreeEntry[],
-  report: (path: string, what: string) => void,
-) {
-  if (!commit) return report('', 'has no commit')
+async function explain(repository: string, commit: string, entries: TreeEntry[], report: (path: string, what: string) => void) {
   const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit], { encoding: 'latin1' })
   const there = new Map(
     listed.split('\0').map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))] as const),

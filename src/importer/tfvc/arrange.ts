@@ -12,7 +12,7 @@ import { cleanRefName } from '#importer/staging/ref-names.ts'
 import { mainBranch, readBranches } from './branches.ts'
 import { type Line, marksFile, revisionsFile } from './history.ts'
 
-const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
+export const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
 
 /** Makes a branch of each folder that is a branch in the source; if there are none, of the whole project. */
 export async function arrange(_: Origin, workspace: Workspace): Promise<Arranged> {

@@ -81,6 +81,10 @@ async function wholeChangeset(client: Client, id: number) {
   return objectOf(document)
 }
 
+export async function readOneChangeset(client: Client, id: number): Promise<Changeset> {
+  return readChangeset(await wholeChangeset(client, id))
+}
+
 function readChangeset(raw: Raw): Changeset {
   const date = textOf(raw.createdDate)
   const time = Math.floor(Date.parse(/[zZ]$|[+-]\d\d:?\d\d$/.test(date) ? date : `${date}Z`) / 1000)

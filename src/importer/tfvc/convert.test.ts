@@ -93,4 +93,13 @@ test('every changeset becomes a commit with the tree of the server, and branches
   assert.ok(compared.files > 5000)
   await tfvc.arrange?.(origin, workspace)
   assert.equal(await refs(workspace), before)
+
+  // What changes in the source afterwards is named.
+  const edited = wanted.at(-1)
+  if (edited) Object.assign(edited, { comment: 'Another', author: wanted[0]?.author, date: '2001-02-03T04:05:06.000Z' })
+  for (const all of [true, false]) {
+    const { mismatches: named } = await tfvc.verify(origin, workspace, all)
+    const texts = named.filter(({ where }) => where.startsWith(`changeset ${edited?.id} of `)).map(({ what }) => what)
+    assert.deepEqual(texts.slice(-2), ['has another date', 'has another comment'])
+  }
 })

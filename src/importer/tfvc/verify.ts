@@ -6,6 +6,7 @@ import { openObjectStream } from '#importer/staging/object-reader.ts'
 import { readArranged } from './arrange.ts'
 import type { Item } from './changesets.ts'
 import { type Client, openClient } from './client.ts'
+import { compareChangesets } from './compare-changesets.ts'
 import { download } from './contents.ts'
 import { marksFile, readExtent } from './history.ts'
 import { isLink, listItems } from './items.ts'
@@ -34,7 +35,10 @@ interface Entry {
   path: string
 }
 
-/** Compares the names, sizes and contents of every branch, and of a sample of changesets or all, with the lists of the server. */
+/**
+ * Compares the names, sizes and contents of every branch, and of a sample of changesets or all, with the lists of the server,
+ * and their authors, dates and comments with its changesets.
+ */
 export async function verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
   const { collection, project } = await locateProject(origin, workspace)
   const client = openClient(collection, origin, workspace)
@@ -47,7 +51,8 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
       version: until,
     }),
   )
-  const revisions = (all ? readMarks(workspace) : sampled(readMarks(workspace))).map(
+  const chosen = all ? readMarks(workspace) : sampled(readMarks(workspace))
+  const revisions = chosen.map(
     ({ number, commit }): Pair => ({
       where: `changeset ${number}`,
       tree: commit,
@@ -81,6 +86,9 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
     }
     for (const { path } of entries.values()) note(pair.where, path, 'is not in the source')
   }
+  const { folder, repository, signal } = workspace
+  const numbers = chosen.map(({ number }) => number)
+  await compareChangesets(client, { folder, repository, signal, project, numbers, all, note })
   return verification
 }
 
