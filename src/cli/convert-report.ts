@@ -82,20 +82,23 @@ function describeChanges({ refs, moved, notes, verification, dropped, large_file
 }
 
 export function describePreview(preview: Preview & { source: string; target: string }): string {
-  const { source, target, vcs, commit_count, branches, tags, left_out, parts, likely_projects } = preview
+  const { source, target, vcs, commit_count, branches, tags, left_out, authors, parts, likely_projects } = preview
   const what = parts
     ? counted(parts.filter(({ gone, empty, rest }) => !gone && !(rest && empty)).length, 'repository')
     : `${counted(branches.length, 'branch')}, ${counted(tags.length, 'tag')}`
   return [
     `${source} (${vcs}): ${counted(commit_count, 'revision')}, ${what}. Nothing was converted.`,
     ...(parts ? parts.flatMap(describePart) : listRefs(branches, tags)),
+    ...(authors ? [`${counted(authors.length, 'author')}: ${shorten(authors.map(({ remote_name }) => remote_name))}`] : []),
     ...(left_out.length > 0 ? describeLeftOut(left_out) : ['Everything is in a branch or a tag.']),
     ...(likely_projects
       ? [
           `The trunk has folders and no files: ${shorten(likely_projects)}. If they are separate projects, --projects makes a repository of each.`,
         ]
       : []),
-    `What was read is in ${target}, and the conversion starts from it. It has no branch and no tag of this run.`,
+    vcs === 'tfvc'
+      ? `Only lists of changes were read, and they are not kept. ${target} has no branch and no tag of this run.`
+      : `What was read is in ${target}, and the conversion starts from it. It has no branch and no tag of this run.`,
   ].join('\n')
 }
 

@@ -144,6 +144,8 @@ export interface Preview {
   branches: { name: string; path: string }[]
   tags: { name: string; path: string }[]
   left_out: LeftOut[]
+  /** Set if the source lists them without its contents. */
+  authors?: Author[]
   /** Set for a source with several projects, with what each of them becomes. Otherwise, the lists above are of all. */
   parts?: PreviewedPart[]
   /** The folders of the trunk, if they may be several projects. */

@@ -37,17 +37,30 @@ export async function arrange(_: Origin, workspace: Workspace): Promise<Arranged
   return { ...arranged, notes: { ...notes, ...(partial > 0 && { 'merges of single changes': partial }) } }
 }
 
-/** The former paths of renamed branches. Renames are followed from the last to the first. */
+/** The former paths of renamed branches. */
 async function formerRoots(file: string, roots: string[]): Promise<string[]> {
-  const renames: { from: string; to: string }[] = []
-  for await (const { changes } of readRevisions(file)) {
-    const gone = new Set(changes.filter(({ action }) => action === 'delete').map(({ path }) => path))
-    const isRename = ({ action, from }: Change) => action === 'add' && from !== undefined && gone.has(from.path)
-    renames.push(...changes.filter(isRename).map(({ path, from }) => ({ from: from?.path ?? '', to: path })))
-  }
+  const renames: Rename[] = []
+  for await (const { changes } of readRevisions(file)) renames.push(...findRenames(changes))
+  return followRenames(renames, roots)
+}
+
+export interface Rename {
+  from: string
+  to: string
+}
+
+/** The renamed folders of a revision. */
+export function findRenames(changes: Change[]): Rename[] {
+  const gone = new Set(changes.filter(({ action }) => action === 'delete').map(({ path }) => path))
+  const isRename = ({ action, from }: Change) => action === 'add' && from !== undefined && gone.has(from.path)
+  return changes.filter(isRename).map(({ path, from }) => ({ from: from?.path ?? '', to: path }))
+}
+
+/** The former paths of folders. Renames, given in their order, are followed from the last to the first. */
+export function followRenames(renames: Rename[], roots: string[]): string[] {
   const known = [...roots]
   const touches = (path: string) => known.some((root) => `${path}/`.startsWith(`${root}/`) || root.startsWith(`${path}/`))
-  for (const { from, to } of renames.reverse()) {
+  for (const { from, to } of renames.toReversed()) {
     for (const root of [...known]) {
       const path = root === to || root.startsWith(`${to}/`) ? from + root.slice(to.length) : undefined
       if (path && !touches(path)) known.push(path)
