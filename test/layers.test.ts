@@ -11,6 +11,7 @@ const layers: [name: string, files: RegExp][] = [
   ['platform', /^platform\//],
   ['git', /^git\//],
   ['importer', /^importer\//],
+  ['conformance', /^conformance\//],
   ['settings', /^config\.ts$/],
   ['activity', /^activity\//],
   ['identity', /^identity\//],

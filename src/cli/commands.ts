@@ -26,6 +26,11 @@ export const commands: Entry[] = [
     load: async () => (await import('./convert.ts')).command,
   },
   {
+    name: 'conformance',
+    summary: 'check that a server behaves as the specification of the API says',
+    load: async () => (await import('./conformance.ts')).command,
+  },
+  {
     name: 'test-server',
     summary: 'start a server for automated tests that can be reset, seeded and made to fail',
     load: async () => (await import('./test-server.ts')).command,

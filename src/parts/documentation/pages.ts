@@ -12,8 +12,10 @@ import { confirmed } from '#web/confirm-password.ts'
 import { attempt } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
+import { readConformance } from './conformance.ts'
 import { addressOf, type Entry, Reference, type ReferenceGroup } from './reference.ts'
 import { firstTrial, readTrial, urlOf, whyNot } from './trial.ts'
+import { conformanceBody } from './views/conformance.ts'
 import { referencePage } from './views/frame.ts'
 import { groupBody } from './views/group.ts'
 import type { Bases } from './views/operation.ts'
@@ -107,6 +109,10 @@ export function documentationPages(belfry: Belfry, groups: Group[], listeners: L
       const words = query.get('q')?.slice(0, 200).trim() ?? ''
       if (words) return { title: `${words} · API reference`, body: referencePage(reference, '', html``, words) }
       return { title: 'API reference', body: referencePage(reference, '', overview(reference, { bases: bases(), limits })) }
+    }),
+    show('/docs/conformance', () => {
+      const body = conformanceBody(readConformance(), bases()['self-hosted'])
+      return { title: 'Conformance · API reference', body: referencePage(reference, 'conformance', body) }
     }),
     show('/docs/:group', ({ params }) => {
       const group = reference.group(params.group ?? '')

@@ -9,6 +9,7 @@ import { methodMark, readSummary, siteAdminBadge, withCode } from './operation.t
 export function referencePage(reference: Reference, current: string, body: Html, query?: string): Html {
   const { sections } = reference
   return html`<div class="reference"><nav aria-label="Groups of operations"><a class="side-link" href="/docs"${current === '' && html` aria-current="page"`}>Overview</a>
+<a class="side-link" href="/docs/conformance"${current === 'conformance' && html` aria-current="page"`}>Conformance</a>
 ${sections.map(({ title, groups }) => html`<h2>${title}</h2><ul class="plain">${groups.map((group) => html`<li><a class="side-link" href="/docs/${group.slug}"${group.slug === current && html` aria-current="page"`}>${group.title}</a></li>`)}</ul>`)}</nav>
 <main>${searchForm(query)}<turbo-frame id="found" target="_top">${query && foundOperations(reference, query)}</turbo-frame>${body}</main></div>`
 }

@@ -1,0 +1,74 @@
+import { Skip } from '../answer.ts'
+import { type Context, Part } from '../check.ts'
+import { user } from '../resources.ts'
+import { address, each, flag, listOf, nullable, record, text, time } from '../shape.ts'
+
+export const watching = new Part('Watching')
+
+const subscribers = 'GET /repos/{owner}/{repo}/subscribers'
+const subscription = 'GET /repos/{owner}/{repo}/subscription'
+
+/** A repository that the caller watches. */
+async function watched({ me, workspace }: Context) {
+  const repo = await workspace.repo()
+  // Not an operation of the specification: a server may not have it, and owners may watch from the start.
+  const answer = await me.put(`${repo.path}/subscription`, { subscribed: true, ignored: false })
+  if (answer.status !== 200) throw new Skip('The server cannot watch a repository.')
+  return repo
+}
+
+watching.check(
+  'subscribers.list',
+  subscribers,
+  ['200 array of User (per_page, page)', 'lists watchers of a repository.'],
+  async (context) => {
+    const repo = await watched(context)
+    const answer = (await context.me.get(`${repo.path}/subscribers`)).is(200).matches(listOf(user))
+    answer.must(
+      answer.list().some((row) => row.login === context.target.login),
+      `the user ${context.target.login}`,
+      answer.list().map((row) => row.login),
+    )
+  },
+)
+
+watching.check('subscribers.anonymous', subscribers, ['200 array of User (per_page, page)'], async ({ nobody, workspace }) =>
+  (await nobody.get(`${(await workspace.shared()).path}/subscribers`)).is(200).matches(listOf(user)),
+)
+
+watching.check('subscribers.pages', subscribers, ['200 array of User (per_page, page)'], async (context) => {
+  const caller = context.other()
+  const repo = await watched(context)
+  ;(await caller.put(`${repo.path}/subscription`, { subscribed: true })).is(200)
+  const answer = (await context.me.get(`${repo.path}/subscribers?per_page=1`)).is(200)
+  answer.equals('the number of users', answer.list().length, 1)
+  const second = (await context.me.get(`${repo.path}/subscribers?per_page=1&page=2`)).is(200)
+  second.equals('the number of users', second.list().length, 1)
+})
+
+watching.check('subscribers.unknown', subscribers, ['resource not found.'], async ({ me, workspace }) =>
+  (await me.get(`/repos/${workspace.name('none')}/${workspace.name('none')}/subscribers`)).is(404),
+)
+
+watching.check('subscription.get', subscription, ['path params owner, repo, and accept only.'], async (context) => {
+  const repo = await watched(context)
+  const answer = (await context.me.get(`${repo.path}/subscription`)).is(200)
+  answer.matches(
+    record({
+      ...each('subscribed ignored', flag),
+      reason: nullable(text),
+      created_at: nullable(time),
+      ...each('url repository_url', address),
+    }),
+  )
+  answer.equals('subscribed', answer.row().subscribed, true)
+})
+
+watching.check('subscription.none', subscription, ['path params owner, repo, and accept only.'], async ({ other, workspace }) => {
+  const caller = other()
+  ;(await caller.get(`${(await workspace.hookRepo()).path}/subscription`)).is(404)
+})
+
+watching.check('subscription.anonymous', subscription, ['authentication required.'], async ({ nobody, workspace }) =>
+  (await nobody.get(`${(await workspace.shared()).path}/subscription`)).is(401, 404),
+)

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Answer, Mismatch, Skip } from './answer.ts'
+
+export interface Request {
+  headers?: Record<string, string>
+  /** An object is sent as JSON, fields as a form. */
+  body?: object | string | URLSearchParams
+}
+
+/** What all clients of a run share. */
+export interface Wiring {
+  /** The address of the API. */
+  base: string
+  /** Milliseconds until a request fails. */
+  timeout: number
+  signal: AbortSignal
+}
+
+/** Bytes of a body that are read. */
+const mostBytes = 8 << 20
+/** Characters of a body that a report shows. */
+const shown = 1000
+
+/** A caller of the API with its credentials. */
+export class Client {
+  readonly #wiring: Wiring
+  readonly #headers: Record<string, string>
+
+  constructor(wiring: Wiring, headers: Record<string, string>) {
+    this.#wiring = wiring
+    this.#headers = headers
+  }
+
+  /** The same caller with other headers besides. */
+  with(headers: Record<string, string>) {
+    return new Client(this.#wiring, { ...this.#headers, ...headers })
+  }
+
+  get = (path: string, headers: Record<string, string> = {}) => this.send('GET', path, { headers })
+  post = (path: string, body?: object | string) => this.send('POST', path, body === undefined ? {} : { body })
+  put = (path: string, body?: object | string) => this.send('PUT', path, body === undefined ? {} : { body })
+  patch = (path: string, body?: object | string) => this.send('PATCH', path, body === undefined ? {} : { body })
+  delete = (path: string) => this.send('DELETE', path)
+
+  /** Redirects are not followed. `path` may be a whole address. */
+  async send(method: string, path: string, { headers = {}, body }: Request = {}): Promise<Answer> {
+    const { base, timeout, signal } = this.#wiring
+    const url = /^https?:/.test(path) ? path : `${base}${path}`
+    const sent = { ...this.#headers, ...headers }
+    const text = body === undefined ? null : bodyText(body)
+    const kind = body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json'
+    const asked = { method, url, headers: withoutCredentials(sent), body: text && withoutSecrets(text) }
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: text === null ? sent : { 'content-type': kind, ...sent },
+        body: text,
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+      })
+      const read = await readBody(response)
+      const answered = { status: response.status, response_headers: Object.fromEntries(response.headers) }
+      const answer = new Answer({ ...asked, ...answered, response_body: read.slice(0, shown) }, response.headers, read)
+      if ([403, 429].includes(answer.status) && answer.headers.get('x-ratelimit-remaining') === '0')
+        throw new Skip('The rate limit of the server is used up.')
+      return answer
+    } catch (error) {
+      if (signal.aborted || error instanceof Skip || error instanceof Mismatch) throw error
+      const cause = (error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message
+      const nothing = { status: 0, response_headers: {}, response_body: '' }
+      throw new Mismatch('a response', `none: ${cause}`, { ...asked, ...nothing })
+    }
+  }
+
+  /** Repeats a request until its response is as expected; the last response fails the check. */
+  async until(path: string, expected: string, holds: (answer: Answer) => boolean, patience = 15_000): Promise<Answer> {
+    const deadline = performance.now() + patience
+    for (;;) {
+      const answer = await this.get(path)
+      if (holds(answer)) return answer
+      if (performance.now() > deadline) answer.fail(expected, `${answer.text.slice(0, 300)} after ${patience / 1000} s`)
+      await sleep(150, undefined, { signal: this.#wiring.signal })
+    }
+  }
+}
+
+const bodyText = (body: object | string) =>
+  typeof body === 'string' ? body : body instanceof URLSearchParams ? `${body}` : JSON.stringify(body)
+
+const withoutCredentials = (headers: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name.toLowerCase() === 'authorization' ? `${value.split(' ')[0]} …` : value,
+    ]),
+  )
+
+/** In a JSON body or a form. */
+const withoutSecrets = (body: string) =>
+  body.replaceAll(/((?:client_secret|code|password)"?[:=]\s*"?)[^"&]+/g, '$1…').slice(0, shown)
+
+async function readBody(response: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of response.body ?? []) {
+    size += part.length
+    if (size > mostBytes) throw new Error(`the body is larger than ${mostBytes >> 20} MB`)
+    parts.push(part)
+  }
+  return new TextDecoder().decode(Buffer.concat(parts))
+}
+
+export const basic = (login: string, secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${login}:${secret}`).toString('base64')}`,
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { checks } from '#conformance/checks.ts'
+import { linesOf } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
+import { runConformance, startChecked } from './checked-server.ts'
+import { readRecord } from './record.ts'
+import { openWrongServer } from './wrong-server.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'belfry')
+const exec = promisify(execFile)
+
+let server: Awaited<ReturnType<typeof startChecked>>
+before(async () => {
+  server = await startChecked()
+})
+after(() => server.close())
+
+/** What the users of the run own, star and watch, and their tokens. */
+async function leftovers() {
+  const { octokitOptions } = server.users.ada ?? assert.fail()
+  const read = async (path: string, headers: Record<string, string>) =>
+    (await fetch(`${server.url}/api/v3${path}`, { headers })).json() as Promise<object[]>
+  const token = { authorization: `Bearer ${octokitOptions.auth}` }
+  const basic = { authorization: `Basic ${Buffer.from(`ada:${server.secrets.BELFRY_CONFORMANCE_PASSWORD}`).toString('base64')}` }
+  const notes = linesOf(await read('/authorizations', basic), 'note').filter((note) => note.includes('conformance'))
+  const lists = ['/user/repos', '/user/starred', '/user/subscriptions', '/notifications?all=true']
+  return [...notes, ...(await Promise.all(lists.map((path) => read(path, token)))).flat()]
+}
+
+const failuresOf = (results: { id: string; outcome: string; failure?: object }[]) =>
+  results.filter(({ outcome }) => outcome === 'failed').map(({ id, failure }) => [id, failure])
+
+for (const variant of ['self-hosted', 'versioned'] as const)
+  test(`the ${variant} API passes every check, and nothing is left behind`, async () => {
+    const url = variant === 'versioned' ? server.versionedUrl : server.url
+    const { report, status, printed, page } = await runConformance([url, '--concurrency', '8'], server.secrets)
+    assert.deepEqual(failuresOf(report.results), [])
+    assert.deepEqual([status, report.left, report.servers[0]?.variant], [0, [], variant])
+    const skipped = new Set(report.results.flatMap(({ reason }) => reason ?? []))
+    assert.deepEqual([...skipped], [`It is about the ${variant === 'versioned' ? 'self-hosted' : 'versioned'} variant.`])
+    assert.equal(report.results.length, checks.length)
+    assert.match(printed, /\d+ checks: \d+ passed, 0 failed, \d+ skipped\.\n$/)
+    assert.match(page, /<h1>No check failed<\/h1>/)
+    assert.deepEqual(await leftovers(), [])
+  })
+
+test('a wrong header and a wrong status are found, and nothing else', async () => {
+  await using wrong = await openWrongServer(server.url)
+  const some = ['events', 'feeds', 'star.', 'hooks.'].flatMap((word) => ['--only', word])
+  const { report, status, printed, page } = await runConformance([wrong.url, '--receiver', 'none', ...some], server.secrets)
+  assert.equal(status, 1)
+  const failures = report.results.filter(({ outcome }) => outcome === 'failed')
+  assert.deepEqual(failures.map(({ id }) => id).sort(), ['events.network.polling', 'hooks.delete'])
+  const [polling, deleting] = ['events.network.polling', 'hooks.delete'].map(
+    (id) => failures.find((one) => one.id === id)?.failure,
+  )
+  assert.deepEqual([polling?.expected, polling?.got], ['a header x-poll-interval', 'none'])
+  assert.deepEqual([deleting?.expected, deleting?.got, deleting?.exchange?.method], ['status 204', 'status 200', 'DELETE'])
+  for (const shown of [printed, page]) {
+    assert.match(shown, /hooks\.delete/)
+    assert.ok(
+      !Object.values(server.secrets).some((secret) => secret && secret.length > 20 && shown.includes(secret)),
+      'no secret is shown',
+    )
+  }
+  assert.deepEqual(report.left, [])
+})
+
+test('an interrupted run deletes what it made', async () => {
+  const child = spawn(program, ['conformance', server.url, '--only', 'imports', '--concurrency', '2'], {
+    env: { PATH: process.env.PATH, ...server.secrets },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const printed = text(child.stdout)
+  await until('the run has made something', async () => (await leftovers()).length > 0)
+  child.kill('SIGINT')
+  assert.deepEqual(await once(child, 'close'), [1, null])
+  assert.match(await printed, /Interrupted: not all checks were made\./)
+  assert.deepEqual(await leftovers(), [])
+})
+
+test('without a second user and a receiver, checks that need them are skipped with the reason', async () => {
+  const { BELFRY_CONFORMANCE_TOKEN } = server.secrets
+  const only = ['--only', 'threads.get', '--only', 'hooks.ping', '--only', 'authorizations.create', '--only', 'oauth.review']
+  const { report, status } = await runConformance([server.url, '--receiver', 'none', ...only], { BELFRY_CONFORMANCE_TOKEN })
+  assert.equal(status, 0)
+  const reasons = new Map(report.results.map(({ id, reason }) => [id, reason]))
+  assert.match(reasons.get('threads.get') ?? '', /--other-token/)
+  assert.match(reasons.get('hooks.ping') ?? '', /--receiver/)
+  assert.match(reasons.get('authorizations.create') ?? '', /--password/)
+  assert.match(reasons.get('oauth.review') ?? '', /--client-id/)
+})
+
+test('wrong arguments, a wrong token and an address without an API are refused', async () => {
+  const refusal = (...args: string[]) =>
+    exec(program, ['conformance', ...args], { env: { PATH: process.env.PATH } }).then(
+      () => assert.fail('it was accepted'),
+      ({ code, stderr }) => [code, stderr],
+    )
+  const cases: [args: string[], code: number, said: RegExp][] = [
+    [[], 2, /^The address of the server is missing\./],
+    [['ftp://example.com', '--token', 'x'], 2, /^"ftp:\/\/example\.com" is no address of a server\./],
+    [[server.url], 2, /^--token is missing\./],
+    [[server.url, '--token', 'x', '--only', 'nothing-like-it'], 2, /^No check contains "nothing-like-it"\./],
+    [[server.url, '--token', 'x', '--receiver', 'here'], 2, /^--receiver is "here"\./],
+    [[server.url, '--token', 'x', '--variant', 'other'], 2, /^"other" is no variant\./],
+    [[server.url, '--token', 'x'], 1, /^The server does not accept the token of --token\./],
+    [['http://127.0.0.1:9', '--token', 'x'], 1, /^http:\/\/127\.0\.0\.1:9\/ cannot be reached: /],
+  ]
+  for (const [args, code, said] of cases) {
+    const [status, stderr] = await refusal(...args)
+    assert.match(stderr, said)
+    assert.equal(status, code, args.join(' '))
+  }
+})
+
+test('all 50 operations of the specification have a check, ids are unique, and the recorded run has these checks', () => {
+  const operations = new Set(checks.map(({ operation }) => operation))
+  // GET /user is not one of them: it is what tokens are tried with.
+  operations.delete('GET /user')
+  assert.equal(operations.size, 50)
+  assert.equal(new Set(checks.map(({ id }) => id)).size, checks.length)
+  const listed = checks.map(({ id, operation, proves }) => ({ id, operation, proves }))
+  const recorded = readRecord().checks.map(({ id, operation, proves }) => ({ id, operation, proves }))
+  assert.deepEqual(recorded, listed, 'docs/conformance.json is out of date. Run "npm run conformance" and commit it.')
+})
