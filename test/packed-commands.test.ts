@@ -112,10 +112,13 @@ test('commands that run until they are stopped do so from the package', async ()
   const listening = await host.start({ program, options, settings: { BELFRY_TOKEN: token }, ready: /hooks\/\d+/ })
   listening.kill('SIGTERM')
   await listening.ended()
+  const checking = await host.run({ program, options: ['conformance', url, '--token', token, '--only', 'feeds.list'] })
+  assert.equal(checking.end, '0', checking.stdout)
+  assert.equal((await fetch(`${url}/docs/conformance`)).status, 200)
   assert.equal(await server.stop(), '0')
   assert.deepEqual(
     commands.map(({ name }) => name),
-    ['listen', 'admin', 'convert', 'test-server'],
+    ['listen', 'admin', 'convert', 'conformance', 'test-server'],
     'convert is tested in packed.test.ts',
   )
 })
