@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fuzz } from './fuzzer.ts'
+
+/** Set by `npm run fuzz`. */
+const seconds = Number(process.env.BELFRY_FUZZ_SECONDS ?? 0)
+const firstSeed = Number(process.env.BELFRY_FUZZ_SEED ?? 1)
+
+test('generated requests get documented answers, never a 5xx, and nothing that is private to others', {
+  timeout: (seconds + 300) * 1000,
+}, async (t) => {
+  const deadline = performance.now() + seconds * 1000
+  const isOver = () => seconds > 0 && performance.now() > deadline
+  let seed = firstSeed
+  do {
+    const { faults, requests, telling, passed } = await fuzz(seed, isOver)
+    t.diagnostic(
+      `seed ${seed}: ${requests} requests; ${telling.size} operations showed ada something private, ben passed ${passed.size}`,
+    )
+    // A world in which nothing private is shown, or in which ben can do nothing, would prove nothing.
+    assert.ok((telling.size > 25 && passed.size > 50) || isOver(), `${telling.size} and ${passed.size} operations`)
+    assert.deepEqual(faults, [])
+    seed++
+  } while (seconds > 0 && !isOver())
+})

@@ -1,0 +1,149 @@
+import { type Client, expect } from '#test/forge.ts'
+import { type Document, type Operation, openChecker, operationsOf, seeded } from '#test/openapi.ts'
+import { addressOf, bodyOf, type Mood, moods, type Pick, Seen } from './inputs.ts'
+import { openWorld, type World } from './world.ts'
+
+export interface Found {
+  /** Problems, each with the request that shows it. */
+  faults: string[]
+  requests: number
+  /** Operations that showed ada something private: others would get it from these, if access were not checked. */
+  telling: Set<string>
+  /** Operations that ben's requests passed all checks of. */
+  passed: Set<string>
+}
+
+/** What ada must not do, because others then may see what was hers: to publish, to share, to hand over, and to end her own access. */
+const shares =
+  /\/(?:collaborators|transfer|invitations|forks|generate|teams|members|memberships|outside_collaborators|installations?|import)\b/
+
+/** ada acts in her private repository only, and reads everything. */
+const mayAda = ({ method, path }: Operation) =>
+  method === 'GET' || (/^\/repos\/\{owner\}\/\{repo\}\/./.test(path) && !shares.test(path))
+
+const asAda = (address: string) => address.replace(/^\/repos\/[^/]*\/[^/?]*/, '/repos/ada/secret')
+
+const odd: Record<string, string>[] = [
+  { accept: 'application/vnd.github.full+json' },
+  { accept: 'application/vnd.github.diff' },
+  { accept: 'application/vnd.github.raw+json' },
+  { accept: 'text/html' },
+  { 'content-type': ';;' },
+  { 'if-none-match': '*' },
+  { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+  { authorization: 'Basic YWRhOndyb25n' },
+]
+
+/** Pages and feeds, which have no document. */
+const pages = [
+  ...['/', '/ada', '/ada.atom', '/ada.private.atom', '/acme', '/timeline', '/explore', '/search?q=confidential', '/ada/secret'],
+  ...[
+    '/ada/secret/issues',
+    '/ada/secret/issues/1',
+    '/ada/secret/pull/2',
+    '/ada/secret/commits/main.atom',
+    '/ada/secret/releases.atom',
+  ],
+  ...['/ada/secret/tags.atom', '/ada/secret/blob/topic/notes.txt', '/ada/secret/archive/topic.tar.gz', '/ada?tab=repositories'],
+  ...['/ada/secret.git/info/refs?service=git-upload-pack', '/orgs/acme/people', '/orgs/acme/teams', '/ada/open', '/ben'],
+]
+
+/** Sends every operation what a seed says, until the deadline, and checks each response. One request at a time: a seed gives the same run. */
+export async function fuzz(seed: number, isOver: () => boolean = () => false): Promise<Found> {
+  await using world = await openWorld(seed)
+  const pick = seeded(seed + 1)
+  const base = pick([`${world.web}/api/v3`, world.versioned])
+  const document: Document = await expect(200, await fetch(`${base}/openapi.json`))
+  const check = openChecker(document)
+  const seen = new Seen()
+  const found: Found = { faults: [], requests: 0, telling: new Set(), passed: new Set() }
+  const report = (who: string, request: string, fault: string) =>
+    found.faults.push(`seed ${seed}, ${who}: ${request}\n  ${fault}`)
+  const send = async (who: Who, url: string, init: RequestInit) => {
+    found.requests++
+    const answer = await fetch(url, { ...init, redirect: 'manual' })
+    const type = answer.headers.get('content-type') ?? ''
+    const isStream = type.startsWith('text/event-stream')
+    const text = isStream ? '' : await answer.text()
+    if (isStream) await answer.body?.cancel()
+    const shown = `${init.method} ${url.slice(0, 300)} ${String(init.body ?? '').slice(0, 300)}`
+    if (answer.status >= 500) report(who, shown, `${answer.status} ${text.slice(0, 300)}`)
+    const leaked = who === 'ada' ? [] : world.markers.in(`${[...answer.headers].join('\n')}\n${text}`)
+    if (leaked.length) report(who, shown, `${answer.status} leaks: ${leaked.join(', ')}`)
+    return { answer, type, text, shown, isStream }
+  }
+  await learn(world, seen)
+  const operations = shuffled(operationsOf(document), pick).sort((one, other) => order(one) - order(other))
+  for (const operation of operations) {
+    for (const [who, mood] of plan(pick)) {
+      if (isOver()) return found
+      if (who === 'ada' && !mayAda(operation)) continue
+      const address = addressOf(operation, mood, pick, seen)
+      const write = () =>
+        who === 'ada' ? world.markers.make(`text ${found.requests}`) : pick(['x', 'a longer text', '@ada #1', 'ada/secret#1'])
+      const { headers } = callers(world)[who]
+      const { answer, type, text, shown, isStream } = await send(who, `${base}${who === 'ada' ? asAda(address) : address}`, {
+        method: operation.method,
+        headers: { ...headers, ...(mood === 'hostile' && pick([true, false]) ? pick(odd) : {}) },
+        body: bodyOf(operation, document, mood, pick, seen, write),
+      })
+      const fault = isStream ? undefined : check(operation, answer.status, type, text)
+      if (fault) report(who, `${operation.operationId}: ${shown}`, fault)
+      if (who === 'ada' && world.markers.in(text).length) found.telling.add(operation.operationId)
+      if (who === 'ben' && answer.ok) found.passed.add(operation.operationId)
+      seen.read(text)
+    }
+  }
+  for (const path of pages) await send('nobody', `${world.web}${path}`, { method: 'GET' })
+  await readFeedsOfBen(world, send)
+  for (const line of world.logged) if (JSON.parse(line).level >= 50) report('log', '', line.slice(0, 1000))
+  return found
+}
+
+/** What is written is there to be read, and is deleted last. */
+const order = ({ method }: Operation) => (method === 'DELETE' ? 2 : method === 'GET' ? 1 : 0)
+
+type Who = 'ada' | 'ben' | 'nobody'
+
+const callers = ({ ada, ben, nobody }: World): Record<Who, Client> => ({ ada, ben, nobody })
+
+/** Who sends an operation what, in one round. */
+function plan(pick: Pick): [Who, Mood][] {
+  return [
+    ['ada', 'valid'],
+    ['ben', 'valid'],
+    ['ben', pick(['near', 'hostile'])],
+    ['nobody', pick(moods)],
+  ]
+}
+
+/** Records of ada's that ben and others name by their ids. */
+async function learn({ ada }: World, seen: Seen) {
+  const repo = '/repos/ada/secret'
+  const lists = [
+    'issues?state=all',
+    'issues/comments',
+    'hooks',
+    'releases',
+    'commits',
+    'pulls/2/reviews',
+    'comments',
+    'milestones',
+    'issues/events',
+  ]
+  for (const path of [...lists.map((list) => `${repo}/${list}`), repo, '/orgs/acme/teams', '/orgs/acme/repos', '/user/repos'])
+    seen.read(JSON.stringify(await ada.read(path)))
+}
+
+async function readFeedsOfBen({ ben }: World, send: (who: Who, url: string, init: RequestInit) => Promise<unknown>) {
+  const answer = await ben.get('/feeds')
+  // A request may have ended ben's token.
+  if (answer.status !== 200) return
+  const { _links: links }: { _links: Record<string, { href?: string }> } = JSON.parse(await answer.text())
+  for (const { href } of Object.values(links)) if (href && !href.includes('{')) await send('ben', href, { method: 'GET' })
+}
+
+function shuffled<T>(values: readonly T[], pick: Pick): T[] {
+  const left = [...values]
+  return values.map(() => left.splice(left.indexOf(pick(left)), 1)[0] as T)
+}
