@@ -3,6 +3,7 @@ import type { Storage } from '#git/storage.ts'
 import type { SendText } from '#identity/two-factor.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Database } from '#platform/database.ts'
+import type { FileStore } from '#platform/file-store/file-store.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Vault } from '#platform/vault.ts'
 
@@ -14,6 +15,8 @@ export interface Belfry {
   log: Logger
   db: Database
   storage: Storage
+  /** Files of Git LFS and releases. */
+  files: FileStore
   vault: Vault
   /** Sends a one-time code by text message. Null when text messages are turned off. */
   send_text: SendText

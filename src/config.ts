@@ -1,4 +1,5 @@
 import { StartError } from '#platform/errors.ts'
+import { downloadRoute, storageAddress } from '#platform/file-store/s3-address.ts'
 import { logLevels } from '#platform/log.ts'
 import { nodeRoles } from '#platform/node-roles.ts'
 import { policyWords, readPolicy } from '#platform/outbound/policy.ts'
@@ -17,6 +18,7 @@ import {
   origin,
   port,
   postgresAddress,
+  printable,
   proxies,
   ratio,
   serviceName,
@@ -58,6 +60,19 @@ export const settings = {
       postgresAddress,
     ),
   ),
+  BELFRY_STORAGE_URL: secret(
+    unset(
+      'Bucket for files of Git LFS and releases, as `s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=off`. Unset: files in `BELFRY_DATA`.',
+      storageAddress,
+    ),
+  ),
+  BELFRY_STORAGE_DOWNLOADS: setting(
+    'streamed',
+    'How clients download from the bucket: `streamed` through Belfry; `presigned` by links to the storage that are valid for 10 minutes; or the address of the storage for such links, if clients reach it by another one.',
+    downloadRoute,
+  ),
+  AWS_ACCESS_KEY_ID: secret(unset('Access key of the bucket, if `BELFRY_STORAGE_URL` has none.', printable)),
+  AWS_SECRET_ACCESS_KEY: secret(unset('Secret of that access key.', printable)),
   BELFRY_ROLES: setting(
     'web,git,api,worker',
     'What this process does: `web` serves pages and feeds, `git` serves git and Git LFS, `api` serves both APIs, `worker` runs background jobs.',

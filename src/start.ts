@@ -9,10 +9,8 @@ import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
 import { checkGit } from '#git/git.ts'
-import { lfsRoot } from '#git/lfs-store.ts'
 import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
-import { eraseDrafts } from '#hosting/lfs/sweep.ts'
 import { listReservedLogins } from '#hosting/people/people.ts'
 import { removeReplacements } from '#hosting/pushes/import-refs.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
@@ -27,6 +25,7 @@ import { connectionsTo, primaryFirst } from '#platform/database-servers.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
+import { openFileStore } from '#platform/file-store/open-store.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
 import { servesRequests } from '#platform/node-roles.ts'
@@ -66,6 +65,8 @@ export async function start(
 ): Promise<Running> {
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
+  // Before the database is started, because settings may contradict each other.
+  const files = undo.use(openFileStore(settings, log))
   makeDataFolder(data)
   checkRestored(data)
   await checkGit()
@@ -103,6 +104,7 @@ export async function start(
     log,
     db,
     storage: new Storage(data, gitLimits(settings)),
+    files,
     vault: new Vault(data),
     send_text: openTextSender(settings.BELFRY_SMS_URL, settings.BELFRY_CA, log),
     started_at: clock.now(),
@@ -167,7 +169,7 @@ export function openTracing(settings: Settings, log: Logger) {
 }
 
 /** Removes what killed processes left in the data folder, and enqueues the check of the repositories. */
-async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
+async function tidy({ db, storage, files, settings, log }: Belfry, alone: boolean) {
   if (alone) {
     // This process holds the lock on the data folder, so no other process runs jobs or creates repositories.
     await releaseAbandonedJobs(db)
@@ -175,7 +177,7 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
     try {
       const drafts = sweepDrafts(settings.BELFRY_DATA)
       const removed = [...drafts, ...(await sweepRepositories(db, storage, before))]
-      const uploads = await eraseDrafts(lfsRoot(settings.BELFRY_DATA), before)
+      const uploads = files.folder === undefined ? 0 : await files.eraseDrafts(before)
       if (removed.length || uploads) log.warn({ removed, uploads }, 'removed files that killed processes left in the data folder')
     } catch (error) {
       log.error(

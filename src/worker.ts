@@ -19,10 +19,10 @@ const notRecorded = 'could not record a push; Belfry tries again every minute'
 
 /** Runs all tasks, the webhook sender and the import runner. */
 export async function openWorker(belfry: Belfry): Promise<Worker> {
-  const { db, storage, settings, log } = belfry
+  const { db, storage, files, log } = belfry
   const tasks = {
     ...repositoryTasks(db, storage),
-    ...lfsTasks(db, settings.BELFRY_DATA),
+    ...lfsTasks(db, files),
     ...pushTasks(db, storage),
     ...maintenanceTasks(db, storage, log),
     ...pullTasks(db, storage),

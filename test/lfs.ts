@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from './conversations.ts'
 import { type Forge, openForge } from './forge.ts'
+import type { Worktree } from './git.ts'
 
 export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 export const media = 'application/vnd.git-lfs+json'
@@ -47,3 +48,15 @@ export const put = (forge: Forge, token: string | null, repo: string, contents: 
 
 export const get = (forge: Forge, token: string | null, repo: string, oid: string, more = {}) =>
   ask(forge, token, `${repo}.git/info/lfs/objects/${oid}`, 'GET', undefined, more)
+
+/** The filters of Git LFS, as `git lfs install` sets them. */
+export const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
+  `filter.lfs.${['clean', 'smudge', 'process'][index]}`,
+  `git-lfs ${command}`,
+])
+
+/** Large files go by LFS in this clone, as `git lfs install` has it. */
+export async function useLfs(work: Worktree) {
+  for (const [name = '', value = ''] of filters) await work.git('config', name, value)
+  await work.git('lfs', 'install', '--local')
+}

@@ -13,6 +13,7 @@ import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
 import { openTextSender } from '#identity/text-messages.ts'
 import { Database, type DatabaseOptions } from '#platform/database.ts'
+import { openFileStore } from '#platform/file-store/open-store.ts'
 import { randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
 import { bind, openTracing } from '#start.ts'
@@ -112,6 +113,7 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
     log,
     db,
     storage: new Storage(data, gitLimits(settings)),
+    files: undo.use(openFileStore(settings, log)),
     vault: new Vault(data),
     send_text:
       environment.BELFRY_SMS_URL === undefined

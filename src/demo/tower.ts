@@ -1,8 +1,7 @@
-import { lfsRoot, storeContents } from '#git/lfs-store.ts'
 import { loadOrganization } from '#hosting/organizations/organizations.ts'
 import { changeProtection } from '#hosting/protection/protection.ts'
 import { noActors, noRules } from '#hosting/protection/rules.ts'
-import { addAsset } from '#hosting/releases/assets/assets.ts'
+import { addAsset, mostAssetBytes } from '#hosting/releases/assets/assets.ts'
 import { createTeam } from '#hosting/teams/create.ts'
 import { setTeamAccess, setTeamRole } from '#hosting/teams/teams.ts'
 import { levelOf } from '#identity/access.ts'
@@ -94,10 +93,10 @@ export const towerScenes: Scene[] = [
   }),
   scene(213, 10, async (stage) => {
     const release = await publishRelease(stage, 'cleo', tower, { tag_name: 'v1.0', name: 'Six bells', body: files.notes })
-    const root = lfsRoot(stage.belfry.settings.BELFRY_DATA)
-    const stored = await storeContents(root, chunksOf(files.drawing))
+    const store = stage.belfry.files
+    const stored = await store.storeContents(chunksOf(files.drawing), mostAssetBytes)
     const asset = { name: 'tower.svg', label: 'Drawing of the tower', content_type: 'image/svg+xml', ...stored }
-    await stage.transaction((db) => addAsset(db, root, release, stage.account('cleo'), asset))
+    await stage.transaction((db) => addAsset(db, store, release, stage.account('cleo'), asset))
   }),
   scene(212, 9, async (stage) => {
     const due_on = new Date(stage.clock.now().getTime() + 260 * 86_400_000)

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GitMissing } from '#git/errors.ts'
 import { codeOf } from '#platform/database.ts'
 import { type Fault, type Reason, Refusal } from '#platform/errors.ts'
-import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { DatabaseUnavailable, StorageUnavailable } from '#platform/unavailable.ts'
 import { describeFaults } from './input.ts'
 import { Moved } from './moved.ts'
 
@@ -71,7 +71,8 @@ function refusalFor(error: unknown, body: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   // Callers that can redirect do so before they ask here.
   if (error instanceof Moved) return new Refusal('missing', 'Not Found')
-  if (error instanceof DatabaseUnavailable || error instanceof GitMissing) return new Refusal('unavailable', error.message)
+  if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable || error instanceof GitMissing)
+    return new Refusal('unavailable', error.message)
   const { validation, statusCode } = error as Partial<FastifyError>
   if (validation) return describeFaults(validation, body)
   const known = refusals[codeOf(error) ?? '']
@@ -92,5 +93,5 @@ const refusals: Record<string, () => Refusal> = {
   [foreignKeyViolation]: () => new Refusal('missing', 'Not Found'),
 }
 
-/** The database logs its own outage, once. */
+/** The database and the storage log their outages, once. */
 const isUnexpected = (error: unknown) => error instanceof GitMissing || codeOf(error) === foreignKeyViolation

@@ -12,11 +12,13 @@ import { retryAfter } from './errors.ts'
 const slow = 1000
 
 /** `/healthz`: the process runs. `/readyz`: it can serve requests. */
-export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: () => boolean) {
+export function mountHealth(app: FastifyInstance, { db, files }: Belfry, isStopping: () => boolean) {
   app.get('/healthz', (_, reply) => reply.send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
     if (isStopping()) return reply.code(503).send({ status: 'stopping' })
-    if (await db.answers(slow)) return { status: 'ready' }
+    const [answers, fault] = await Promise.all([db.answers(slow), files.findFault()])
+    // All but large files can be served without the storage, so a balancer must not take the node out.
+    if (answers) return fault === undefined ? { status: 'ready' } : { status: 'ready', storage: `not usable: ${fault}` }
     return reply.code(503).header('Retry-After', retryAfter).send({ status: 'the database is not reachable' })
   })
 }

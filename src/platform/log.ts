@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type Logger, pino } from 'pino'
-import { DatabaseUnavailable, explain } from './unavailable.ts'
+import { DatabaseUnavailable, explain, StorageUnavailable } from './unavailable.ts'
 
 export type { Logger }
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -16,11 +16,12 @@ export function openLog(level: LogLevel): Logger {
 }
 
 /**
- * Logs a failure in work that is tried again. A bug is an error and has its stack; an outage of the database is logged once, when it begins,
+ * Logs a failure in work that is tried again. A bug is an error and has its stack; an outage of the database or of the storage is logged once, when it begins,
  * so each attempt during the outage is for debugging only.
  */
 export function logFailure(log: Logger, error: unknown, message: string, fields: object = {}) {
-  log[explain(error) instanceof DatabaseUnavailable ? 'debug' : 'error']({ err: error, ...fields }, message)
+  const is_outage = explain(error) instanceof DatabaseUnavailable || error instanceof StorageUnavailable
+  log[is_outage ? 'debug' : 'error']({ err: error, ...fields }, message)
 }
 
 /** Names of query parameters that carry a secret. */

@@ -130,6 +130,11 @@ export const token: Format<string> = {
   read: (text) => (/^[!-~]{20,255}$/.test(text) ? text : undefined),
 }
 
+export const printable: Format<string> = {
+  allowed: 'at most 255 printable ASCII characters without spaces',
+  read: (text) => (/^[!-~]{1,255}$/.test(text) ? text : undefined),
+}
+
 /** The value is the text of the file. */
 export const certificateFile: Format<string> = {
   allowed: 'a readable file with certificates in PEM form',

@@ -8,6 +8,20 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** The storage of large files failed. Clients get 503; background work is repeated. */
+export class StorageUnavailable extends Error {
+  /** What happened, for operators: a code of S3 such as `NoSuchBucket`, or one of the system. */
+  readonly fault: string
+  /** Whether the same request may succeed a moment later. */
+  readonly may_pass: boolean
+
+  constructor(fault: string, may_pass: boolean, cause?: unknown) {
+    super('The storage of large files does not work at the moment. Try again in a few seconds.', { cause })
+    this.fault = fault
+    this.may_pass = may_pass
+  }
+}
+
 export const unreachable = (cause?: unknown) =>
   new DatabaseUnavailable('The database is not reachable at the moment. Try again in a few seconds.', cause)
 

@@ -5,6 +5,7 @@ import { Storage } from '#git/storage.ts'
 import { Runner } from '#parts/imports/runner/runner.ts'
 import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
+import { lfsRoot, openFolderStore } from '#platform/file-store/folder.ts'
 import { Vault } from '#platform/vault.ts'
 import { patient } from '../databases.ts'
 
@@ -20,6 +21,7 @@ process.once('message', ({ connection, data }: Orders) => {
   new Runner({
     db: new Database({ ...connection, max: 4 }, systemClock, patient),
     storage: new Storage(data),
+    files: openFolderStore(lfsRoot(data)),
     vault: new Vault(data),
     log: pino({ level: 'silent' }),
     ...{ data, limits, addresses: 'loopback', certificates: null, keep_days: 0 },

@@ -14,6 +14,8 @@ import { codeOf, Database } from '#platform/database.ts'
 import { connectionsTo, primaryFirst } from '#platform/database-servers.ts'
 import { connectionTo, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
+import type { FileStore } from '#platform/file-store/file-store.ts'
+import { openFileStore } from '#platform/file-store/open-store.ts'
 import { type Logger, openLog } from '#platform/log.ts'
 import { checkMigrated } from '#platform/migrate.ts'
 import { findLocation, hasDatabase } from '#platform/postgres-location.ts'
@@ -25,6 +27,7 @@ export interface Administration extends AsyncDisposable {
   /** For sessions besides those of `db`. */
   connection: pg.ClientConfig
   storage: Storage
+  files: FileStore
   vault: Vault
   settings: Settings
   clock: Clock
@@ -43,6 +46,7 @@ export async function openAdministration(environment: NodeJS.ProcessEnv, clock: 
   const log = openLog(environment.BELFRY_LOG ? settings.BELFRY_LOG : 'warn')
   checkDataFolder(settings)
   await using undo = new AsyncDisposableStack()
+  const files = undo.use(openFileStore(settings, log))
   const { connection, server } = await connect(settings, log, undo)
   const db = undo.use(new Database({ ...connection, max: 4 }, clock))
   await checkMigrated(db)
@@ -59,6 +63,7 @@ export async function openAdministration(environment: NodeJS.ProcessEnv, clock: 
     db,
     connection,
     storage: new Storage(settings.BELFRY_DATA, gitLimits(settings)),
+    files,
     vault: new Vault(settings.BELFRY_DATA),
     settings,
     clock,

@@ -6,6 +6,7 @@ import { findWrongCounters, repairCounters } from '#hosting/maintenance/counters
 import { listAllHooks } from '#parts/webhooks/all-hooks.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { countJobs, listFailedJobs } from '#platform/failed-jobs.ts'
+import type { FileStore } from '#platform/file-store/file-store.ts'
 
 export interface Check {
   name: string
@@ -76,6 +77,24 @@ export function checkDisk(data: string): Check[] {
   if (free < 2048 || bavail / blocks < 0.05)
     return [warning('disk', message, 'Free space, or move BELFRY_DATA to a larger disk.')]
   return [ok('disk', message)]
+}
+
+const adviceFor: Record<string, string> = {
+  NoSuchBucket: 'Create the bucket, or correct its name in BELFRY_STORAGE_URL.',
+  SignatureDoesNotMatch:
+    'Correct the secret in BELFRY_STORAGE_URL or AWS_SECRET_ACCESS_KEY; percent-encode its special characters.',
+  InvalidAccessKeyId: 'Correct the access key in BELFRY_STORAGE_URL or AWS_ACCESS_KEY_ID.',
+  AccessDenied: 'Allow this access key to list the bucket, and to read, write and delete its objects.',
+  RequestTimeTooSkewed: 'Set the clock of this machine.',
+}
+
+/** Of files of Git LFS and releases, if it is not the data folder. */
+export async function checkStorage(files: FileStore): Promise<Check[]> {
+  if (files.folder !== undefined) return []
+  const fault = await files.findFault()
+  if (fault === undefined) return [ok('storage', `${files.name} answers.`)]
+  const advice = adviceFor[fault] ?? 'Check BELFRY_STORAGE_URL, and that the storage is reachable from this machine.'
+  return [failed('storage', `${files.name} cannot be used: ${fault}.`, advice)]
 }
 
 export async function checkDatabase(db: Database): Promise<Check[]> {

@@ -10,6 +10,7 @@ import {
   checkHooks,
   checkJobs,
   checkSettings,
+  checkStorage,
   checkVersions,
 } from './checks.ts'
 import { checkSecrets } from './keys.ts'
@@ -83,7 +84,9 @@ export async function examineAll(
   checks.push(...(await checkCounters(db, fix, say)))
   checks.push(...(await checkRepositories(admin, checking)))
   checks.push(...(await checkOrphans(admin, fix, say)))
-  checks.push(...(await checkFiles(admin, progress)))
+  const storage = await checkStorage(admin.files)
+  checks.push(...storage)
+  if (storage.every(({ state }) => state !== 'failed')) checks.push(...(await checkFiles(admin, progress)))
   checks.push(...(await checkJobs(db)), ...(await checkHooks(db)))
   return checks
 }

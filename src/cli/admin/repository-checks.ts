@@ -1,9 +1,9 @@
 import type { ProgressLine } from '#cli/progress.ts'
 import { checkObjects } from '#git/fsck.ts'
-import { hasObject, lfsRoot } from '#git/lfs-store.ts'
 import { listDifferingRefs, repairRefs } from '#hosting/pushes/repair-refs.ts'
 import { listOrphans, sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { sql } from '#platform/database.ts'
+import { eachOf } from '#platform/durable.ts'
 import type { Administration } from './administration.ts'
 import type { Check } from './checks.ts'
 
@@ -18,6 +18,8 @@ export interface RepositoryChecking {
 }
 
 const batch = 200
+/** Files that are looked up at a time. */
+const atOnce = 8
 /** How many findings of a kind are shown. */
 const most = 5
 /** Milliseconds for the objects of one repository. */
@@ -122,8 +124,7 @@ export async function checkOrphans(
 }
 
 /** Files of Git LFS and of releases that rows name. */
-export async function checkFiles({ db, settings }: Administration, progress: ProgressLine): Promise<Check[]> {
-  const root = lfsRoot(settings.BELFRY_DATA)
+export async function checkFiles({ db, files }: Administration, progress: ProgressLine): Promise<Check[]> {
   const found = new Findings('files', 'are missing', 'Restore them from a backup, or upload them again.')
   let checked = 0
   for (let after = '', rows: { oid: string }[]; ; after = rows.at(-1)?.oid ?? '') {
@@ -132,7 +133,9 @@ export async function checkFiles({ db, settings }: Administration, progress: Pro
       union (select oid from release_assets where oid > ${after} group by oid order by oid limit ${batch})
       order by oid limit ${batch}`)
     progress.show(`Checking files: ${checked}`)
-    for (const { oid } of rows) if (!(await hasObject(root, oid))) found.add(oid)
+    await eachOf(rows, atOnce, async ({ oid }) => {
+      if ((await files.sizeOf(oid)) === undefined) found.add(oid)
+    })
     checked += rows.length
     if (rows.length < batch) break
   }

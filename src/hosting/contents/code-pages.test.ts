@@ -3,7 +3,6 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { lfsRoot, storeContents } from '#git/lfs-store.ts'
 import { addObjects } from '#hosting/lfs/objects.ts'
 import { expect } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
@@ -143,15 +142,14 @@ test('each kind of file is shown as what it is', async () => {
 test('the raw address of a file in Git LFS sends its contents, to those who may see the repository', async () => {
   await using engine = await openEngine()
   const { work, forge, id } = engine
-  const { db, settings } = forge.belfry
-  const root = lfsRoot(settings.BELFRY_DATA)
-  const stored = await storeContents(root, Readable.from([Buffer.from('large contents')]))
+  const { db, files } = forge.belfry
+  const stored = await files.storeContents(Readable.from([Buffer.from('large contents')]), 100)
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${stored.oid}\nsize ${stored.size}\n`
   await work.commit('Add', { 'large.bin': pointer })
   await work.push()
   const guest = new Guest(forge)
   assert.equal((await guest.get('/ada/engine/raw/main/large.bin')).text, pointer, 'the repository does not have it yet')
-  await db.transaction((transaction) => addObjects(transaction, root, id, [stored]))
+  await db.transaction((transaction) => addObjects(transaction, files, id, [stored]))
   const raw = await guest.get('/ada/engine/raw/main/large.bin')
   assert.deepEqual([raw.text, raw.headers.get('content-type')], ['large contents', 'application/octet-stream'])
 })

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { lfsRoot, openObject } from '#git/lfs-store.ts'
 import { openBlob } from '#git/objects.ts'
 import { commitsPage } from '#hosting/commits/views/commits-page.ts'
 import { loadReadableRepository } from '#hosting/downloads/readers.ts'
@@ -86,14 +85,14 @@ async function contentPage(visit: Visit, location: CodeLocation, view: CodeView)
 /** The contents of a file; of a large file that Git LFS stores, its own contents. */
 async function rawFile({ db, belfry }: Visit, location: CodeLocation): Promise<Outcome> {
   const { repo, path } = location
-  const { storage, settings } = belfry
+  const { storage, files } = belfry
   const content = await readCode(storage, location)
   if (content.kind !== 'file') throw missing()
   const { entry, bytes } = content
   const text = bytes && textOf(bytes)
   const pointer = text === null ? undefined : readPointer(text)
   const [stored] = pointer ? await findObjects(db, repo.id, [pointer.oid]) : []
-  const large = stored && (await openObject(lfsRoot(settings.BELFRY_DATA), stored.oid))
+  const large = stored && (await files.open(stored.oid))
   const picture = imageType(path)
   const type = picture ?? (text === null || large ? 'application/octet-stream' : 'text/plain; charset=utf-8')
   return {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
 import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
 import { codeOf } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { type FileStore, isOid, mostBytes, type StoredObject } from '#platform/file-store/file-store.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
 import { addObjects, findObjects } from './objects.ts'
 import { readRange } from './range.ts'
@@ -14,8 +14,7 @@ const json = 'application/vnd.git-lfs+json; charset=utf-8'
 
 /** Git LFS: one batch request for many objects, then a request for each object. */
 export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
-  const { db, settings } = belfry
-  const root = lfsRoot(settings.BELFRY_DATA)
+  const { db, files } = belfry
   const admit = openGate(belfry)
 
   listener.register(
@@ -37,7 +36,7 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
           repo.id,
           batch.objects.map(({ oid }) => oid),
         )
-        return reply.type(json).send(JSON.stringify(answerBatch(batch, known, placeOf(repo))))
+        return reply.type(json).send(JSON.stringify(await answerBatch(batch, known, placeOf(repo), files)))
       })
 
       app.get('/objects/:oid', { exposeHeadRoute: false }, async (request, reply) => {
@@ -45,15 +44,15 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
         const { oid } = request.params as { oid: string }
         const [object] = isOid(oid) ? await findObjects(db, repo.id, [oid]) : []
         if (!object) throw missing()
-        return sendObject(request, reply, root, object)
+        return sendObject(request, reply, files, object)
       })
 
       app.put('/objects/:oid', async (request, reply) => {
         const { repo } = await admit(request, 'receive-pack')
         const { oid } = request.params as { oid: string }
         if (!isOid(oid)) throw missing()
-        const stored = await storeObject(root, oid, sizeOfBody(request), request.raw.iterator({ destroyOnReturn: false }))
-        await db.transaction((transaction) => addObjects(transaction, root, repo.id, [stored]))
+        const stored = await files.store(oid, sizeOfBody(request), request.raw.iterator({ destroyOnReturn: false }))
+        await db.transaction((transaction) => addObjects(transaction, files, repo.id, [stored]))
         return reply.code(200).send()
       })
 
@@ -68,26 +67,27 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
 }
 
 /** The action for each object; none if the repository has it. */
-function answerBatch({ operation, objects }: Batch, known: StoredObject[], place: string) {
+async function answerBatch({ operation, objects }: Batch, known: StoredObject[], place: string, files: FileStore) {
   const sizes = new Map(known.map(({ oid, size }) => [oid, size]))
-  const answer = ({ oid, size }: StoredObject) => {
+  const answer = async ({ oid, size }: StoredObject) => {
     const object = { oid, size }
     const stored = sizes.get(oid)
     const failed = (code: number, message: string) => ({ ...object, error: { code, message } })
     if (!isOid(oid)) return failed(422, 'The name of an object is its SHA-256 in 64 lower-case hexadecimal digits.')
     if (stored !== undefined && stored !== size) return failed(422, `The object has ${stored} bytes.`)
     if (operation === 'download') {
-      return stored === undefined
-        ? failed(404, 'Object does not exist')
-        : { ...object, actions: { download: { href: `${place}/${oid}` } } }
+      if (stored === undefined) return failed(404, 'Object does not exist')
+      const signed = await files.signedUrl(oid)
+      // The client must not send our credentials to the storage, which refuses a signed link with them.
+      return { ...object, ...(signed && { authenticated: true }), actions: { download: signed ?? { href: `${place}/${oid}` } } }
     }
     if (size > mostBytes) return failed(422, `An object may have ${mostBytes} bytes at most.`)
     return stored === undefined ? { ...object, actions: { upload: { href: `${place}/${oid}` } } } : object
   }
-  return { transfer: 'basic', objects: objects.map(answer), hash_algo: 'sha256' }
+  return { transfer: 'basic', objects: await Promise.all(objects.map(answer)), hash_algo: 'sha256' }
 }
 
-async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, root: string, { oid, size }: StoredObject) {
+async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, files: FileStore, { oid, size }: StoredObject) {
   const tag = `"${oid}"`
   const asked = headers['if-range'] === undefined || headers['if-range'] === tag ? headers.range : undefined
   const range = readRange(asked, size)
@@ -99,7 +99,7 @@ async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, root
       .type(json)
       .send(JSON.stringify({ message: `The object has ${size} bytes.` }))
   }
-  const contents = await openObject(root, oid, range)
+  const contents = await files.open(oid, range)
   if (!contents) throw new Error(`the store of large files has lost ${oid}`)
   if (range) reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${size}`)
   reply.header('Content-Length', range ? range.end - range.start + 1 : size)

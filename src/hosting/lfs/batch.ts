@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { StoredObject } from '#git/lfs-store.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { StoredObject } from '#platform/file-store/file-store.ts'
 
 export interface Batch {
   operation: 'upload' | 'download'

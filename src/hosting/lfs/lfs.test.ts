@@ -4,26 +4,15 @@ import { existsSync, globSync, readFileSync, utimesSync, writeFileSync } from 'n
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lfsRoot, pathOf } from '#git/lfs-store.ts'
 import { sql } from '#platform/database.ts'
+import { lfsRoot, pathOf } from '#platform/file-store/folder.ts'
 import { expect, type Forge, injecting, openForge } from '#test/forge.ts'
-import { openEngine, type Worktree } from '#test/git.ts'
-import { ask, batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
+import { openEngine } from '#test/git.ts'
+import { ask, batch, filters, get, media, openPlaces, put, sha256, useLfs } from '#test/lfs.ts'
 import { until } from '#test/machine.ts'
 import { lfsTasks } from './jobs.ts'
 
 const inject = injecting(openPlaces)
-const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
-  `filter.lfs.${['clean', 'smudge', 'process'][index]}`,
-  `git-lfs ${command}`,
-])
-
-/** Large files go by LFS in this clone, as `git lfs install` has it. */
-async function useLfs(work: Worktree) {
-  for (const [name = '', value = ''] of filters) await work.git('config', name, value)
-  await work.git('lfs', 'install', '--local')
-}
-
 const filesOf = (forge: Forge) =>
   globSync('**/*', { cwd: lfsRoot(forge.belfry.settings.BELFRY_DATA), withFileTypes: true }).filter((each) => each.isFile())
 
@@ -184,8 +173,7 @@ test('contents without a repository are deleted, but not recent ones', async () 
   await using forge = await openForge()
   const ada = await forge.person('ada')
   for (const repo of ['first', 'second']) await ada.owns(repo, { auto_init: true })
-  const data = forge.belfry.settings.BELFRY_DATA
-  const root = lfsRoot(data)
+  const root = lfsRoot(forge.belfry.settings.BELFRY_DATA)
   for (const contents of ['shared', 'first', 'new']) await put(forge, ada.token, 'ada/first', contents)
   await put(forge, ada.token, 'ada/second', 'shared')
   const drafts = ['old', 'new'].map((name) => join(root, 'drafts', name))
@@ -194,7 +182,7 @@ test('contents without a repository are deleted, but not recent ones', async () 
   const [old, recent] = [8, 6].map((days) => new Date(forge.clock.now().getTime() - days * 86_400_000))
   for (const [index, path] of [...paths, ...drafts].entries())
     utimesSync(path, recent ?? 0, (index === 2 || index === 4 ? recent : old) ?? 0)
-  const sweep = lfsTasks(forge.belfry.db, data).sweep_lfs as () => Promise<void>
+  const sweep = lfsTasks(forge.belfry.db, forge.belfry.files).sweep_lfs as () => Promise<void>
 
   await sweep()
   assert.deepEqual(

@@ -1,6 +1,6 @@
-import { hasObject, type StoredObject } from '#git/lfs-store.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { FileStore, StoredObject } from '#platform/file-store/file-store.ts'
 
 /** The objects of this list that a repository has. */
 export function findObjects(db: Queryable, repo_id: number, oids: string[]): Promise<StoredObject[]> {
@@ -8,11 +8,11 @@ export function findObjects(db: Queryable, repo_id: number, oids: string[]): Pro
 }
 
 /** Adds stored contents to a repository. */
-export async function addObjects(db: Transaction, root: string, repo_id: number, objects: StoredObject[]) {
+export async function addObjects(db: Transaction, files: FileStore, repo_id: number, objects: StoredObject[]) {
   if (!objects.length) return
   await claimContents(
     db,
-    root,
+    files,
     objects.map(({ oid }) => oid),
   )
   await db.query(sql`
@@ -22,11 +22,15 @@ export async function addObjects(db: Transaction, root: string, repo_id: number,
     on conflict do nothing`)
 }
 
-/** For rows that name stored contents: the sweep waits until they are visible. Contents that it deleted before are missing here. */
-export async function claimContents(db: Transaction, root: string, oids: string[]) {
+/**
+ * For rows that name stored contents: the sweep waits until they are visible. Contents that it deleted before are missing here. In a store on
+ * a network, contents are stored right before their rows are added, and the sweep deletes nothing that was stored lately.
+ */
+export async function claimContents(db: Transaction, files: FileStore, oids: string[]) {
   await db.query(sql`select pg_advisory_xact_lock_shared(${sweeping})`)
-  for (const oid of oids) {
-    if (!(await hasObject(root, oid))) throw new Refusal('unavailable', `The contents of ${oid} must be sent once more.`)
+  for (const oid of files.folder === undefined ? [] : oids) {
+    if ((await files.sizeOf(oid)) === undefined)
+      throw new Refusal('unavailable', `The contents of ${oid} must be sent once more.`)
   }
 }
 

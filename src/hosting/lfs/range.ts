@@ -1,4 +1,4 @@
-import type { Range } from '#git/lfs-store.ts'
+import type { Range } from '#platform/file-store/file-store.ts'
 
 /** The requested range of a resource; undefined for all of it, also when several ranges are requested. */
 export function readRange(header: string | undefined, size: number): Range | 'beyond' | undefined {

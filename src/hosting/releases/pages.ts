@@ -1,4 +1,3 @@
-import { lfsRoot, openObject } from '#git/lfs-store.ts'
 import { listTagCommits, resolveCommit } from '#git/objects.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { listTags } from '#hosting/refs/commits.ts'
@@ -160,7 +159,12 @@ async function download(visit: Visit): Promise<Outcome> {
   const [, tag = '', name = ''] = /^(.+)\/([^/]+)$/.exec(params['*'] ?? '') ?? []
   if (`${tag}${name}`.includes('\0')) throw missing()
   const asset = await loadAssetByName(db, repo, tag, name)
-  const file = await openObject(lfsRoot(belfry.settings.BELFRY_DATA), asset.oid)
+  const signed = await belfry.files.signedUrl(asset.oid, asset.name)
+  if (signed) {
+    await countDownload(db, asset)
+    return { to: signed.href }
+  }
+  const file = await belfry.files.open(asset.oid)
   if (!file) throw new Error(`the store of large files has lost ${asset.oid}`)
   await countDownload(db, asset)
   const headers = { 'Content-Length': String(asset.size), 'Content-Disposition': `attachment; filename="${asset.name}"` }

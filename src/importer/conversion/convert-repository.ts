@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
-import { draftsOf } from '#git/lfs-store.ts'
 import { type Running, runStep } from '#importer/convert.ts'
 import { type Author, ImportFailure, type Kind, type Origin, type Preview } from '#importer/source.ts'
 import type { Correction, MapOptions, Order, Result, StepContext } from '#importer/steps.ts'
+import { draftsOf } from '#platform/file-store/folder.ts'
 import { checkUntouched, type Moved, moveRefs } from './target.ts'
 
 export interface Detection extends StepContext, Running {

@@ -1,4 +1,3 @@
-import type { StoredObject } from '#git/lfs-store.ts'
 import { runGit, streamGit } from '#git/run-git.ts'
 import {
   type Arranged,
@@ -14,6 +13,7 @@ import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
 import { removeLeftovers } from '#importer/staging/fast-import.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 import { readState, saveState } from '#importer/state-file.ts'
+import type { StoredObject } from '#platform/file-store/file-store.ts'
 import { fetchHistory, syncPacks } from './fetch-history.ts'
 import { authFailure, explain } from './git-errors.ts'
 import { fetchLargeObjects } from './large-objects.ts'

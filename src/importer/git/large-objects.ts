@@ -1,8 +1,9 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
 import { authorization, discard, readBody } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
+import type { StoredObject } from '#platform/file-store/file-store.ts'
+import { hasObject, storeObject } from '#platform/file-store/folder.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 
 /** Objects per request, and downloads at a time. */

@@ -12,12 +12,12 @@ const spare = 256 * megabyte
 /** In milliseconds without progress. */
 const idle = 600_000
 
-export function openImports({ db, storage, vault, log, settings }: Belfry): Runner {
+export function openImports({ db, storage, files, vault, log, settings }: Belfry): Runner {
   const { BELFRY_DATA, BELFRY_IMPORT_DISK, BELFRY_IMPORT_MEMORY, BELFRY_IMPORT_HOURS, BELFRY_IMPORT_KEEP, BELFRY_CA } = settings
   const disk = BELFRY_IMPORT_DISK * megabyte
   const memory = BELFRY_IMPORT_MEMORY * megabyte
   return new Runner({
-    ...{ db, storage, vault, log, data: BELFRY_DATA },
+    ...{ db, storage, files, vault, log, data: BELFRY_DATA },
     addresses: addressesOf(settings),
     certificates: BELFRY_CA,
     keep_days: BELFRY_IMPORT_KEEP,

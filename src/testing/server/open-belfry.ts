@@ -3,6 +3,7 @@ import type { Settings } from '#config.ts'
 import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
 import { Database } from '#platform/database.ts'
+import { openFileStore } from '#platform/file-store/open-store.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Vault } from '#platform/vault.ts'
 import { version } from '#start.ts'
@@ -30,6 +31,7 @@ export function openBelfry(parts: WorldParts, database: string, data: string, va
     log,
     db: new Database({ ...cluster.connectionTo(database), max: sessions }, clock),
     storage: new Storage(data, gitLimits(settings)),
+    files: openFileStore({ ...settings, BELFRY_DATA: data }, log),
     vault,
     send_text: null,
     started_at: clock.now(),

@@ -20,20 +20,28 @@ export const backupCommands: Subcommand[] = [
     arguments: 'FILE',
     summary: 'write the database, repositories, files and keys into one file, also while the server runs',
     about: `FILE is a tar archive that only you can read. It holds the key of all secrets, so store it as safely as the server.
-It is written under another name first; an existing FILE is not replaced.`,
+It is written under another name first; an existing FILE is not replaced.
+Files of Git LFS and releases in a bucket (BELFRY_STORAGE_URL) are left out unless you give --with-files: back up the bucket.`,
     options: {
+      'with-files': {
+        type: 'boolean',
+        default: false,
+        about: 'also files of Git LFS and releases that are in the bucket of BELFRY_STORAGE_URL',
+      },
       verify: { type: 'boolean', default: false, about: 'restore it into a temporary folder beside it, and run doctor there' },
     },
     async run({ options, given: [path = ''], open, progress, terminal }) {
       if (existsSync(path)) throw new StartError(`${path} is there already. Give another name.`)
       const admin = await open()
-      const backup = await createBackup(admin, path, progress)
+      const with_files = admin.files.folder !== undefined || options['with-files']
+      const backup = await createBackup(admin, path, progress, with_files)
       await recordAudit(admin.db, admin.operator, 'site.backup', resolve(path))
-      const checks = options.verify ? await verify(path, terminal, progress) : undefined
+      const checks = options.verify ? await verify(path, terminal, progress, with_files) : undefined
       const { bytes, tables, repositories, files, without_folder } = backup
       const lines = [
         `Wrote ${path}: ${sizeText(bytes)}, ${tables} tables, ${repositories} repositories, ${files} files of Git LFS and releases.`,
       ]
+      if (!with_files) lines.push(`Left out the files of Git LFS and releases in ${admin.files.name}: back up the bucket too.`)
       if (without_folder.length)
         lines.push(`${without_folder.length} repositories had no folder (ids ${without_folder.slice(0, 10).join(', ')}).`)
       if (checks) lines.push('Restored it, and checked the result:', ...checks.map(checkLine))
@@ -49,7 +57,8 @@ It is written under another name first; an existing FILE is not replaced.`,
     name: 'restore',
     arguments: 'FILE',
     summary: 'restore a backup into an empty BELFRY_DATA, and check the result',
-    about: `The server must not run. With DATABASE_URL, that database must be empty too. A backup of an older Belfry is migrated.`,
+    about: `The server must not run. With DATABASE_URL, that database must be empty too. A backup of an older Belfry is migrated.
+Files of Git LFS and releases that the backup has are written into BELFRY_DATA, or into the bucket of BELFRY_STORAGE_URL.`,
     async run({ given: [path = ''], progress, terminal }) {
       const restored = await restoreBackup(terminal.environment, terminal.clock, path, progress)
       const checks = await check(terminal.environment, terminal, progress, 'site.restore', resolve(path))
@@ -63,13 +72,16 @@ It is written under another name first; an existing FILE is not replaced.`,
   }),
 ]
 
-async function verify(path: string, terminal: Terminal, progress: ProgressLine): Promise<Check[]> {
+async function verify(path: string, terminal: Terminal, progress: ProgressLine, with_files: boolean): Promise<Check[]> {
   const folder = await mkdtemp(join(dirname(resolve(path)), 'belfry-verify-'))
   // The account of the database must be able to enter. If it cannot enter the folders above, its files are elsewhere.
   chmodSync(folder, 0o711)
   const data = join(folder, 'data')
   try {
-    const environment = { ...terminal.environment, BELFRY_DATA: data, DATABASE_URL: '' }
+    const elsewhere = { BELFRY_DATA: data, DATABASE_URL: '' }
+    // Files of the backup must not be written into the bucket in use.
+    const local = { BELFRY_STORAGE_URL: '', BELFRY_STORAGE_DOWNLOADS: '' }
+    const environment = { ...terminal.environment, ...elsewhere, ...(with_files && local) }
     await restoreBackup(environment, terminal.clock, path, progress)
     return await check(environment, terminal, progress)
   } finally {

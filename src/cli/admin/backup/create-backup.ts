@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import pg from 'pg'
 import type { ProgressLine } from '#cli/progress.ts'
-import { isOid, lfsRoot } from '#git/lfs-store.ts'
-import { listRepositoryFiles, openFile } from '#git/repository-files.ts'
+import { listRepositoryFiles } from '#git/repository-files.ts'
 import { beginSnapshot, type DumpPlan, dumpTable } from '#platform/dump.ts'
 import type { Administration } from '../administration.ts'
 import { lockKeys } from '../keys-lock.ts'
@@ -23,7 +21,12 @@ export type Backup = Completion & { bytes: number; tables: number }
  * Writes a backup while the server runs. The database comes first, in one snapshot. Then the files, which are never older than the snapshot:
  * objects are only added, and the restore takes refs from the database, not from disk.
  */
-export async function createBackup(admin: Administration, path: string, progress: ProgressLine): Promise<Backup> {
+export async function createBackup(
+  admin: Administration,
+  path: string,
+  progress: ProgressLine,
+  with_files: boolean,
+): Promise<Backup> {
   await using archive = await ArchiveWriter.open(path, admin.clock.now())
   const { ids, plan } = await addDatabase(admin, archive, progress)
   const without_folder: number[] = []
@@ -31,7 +34,7 @@ export async function createBackup(admin: Administration, path: string, progress
     progress.show(`Repository ${index + 1} of ${ids.length}`, index / ids.length)
     if (!(await addRepository(admin, archive, id))) without_folder.push(id)
   }
-  const files = await addFiles(admin, archive, progress)
+  const files = with_files ? await addFiles(admin, archive, progress) : 0
   const repositories = ids.length - without_folder.length
   const completion: Completion = { sha256: archive.sha256, repositories, files, without_folder }
   await archive.add(completionName, Buffer.from(JSON.stringify(completion)))
@@ -89,25 +92,16 @@ async function addRepository({ storage }: Administration, archive: ArchiveWriter
 }
 
 /** Contents of Git LFS and of releases, by their hash: those that no row names do no harm. */
-async function addFiles({ settings }: Administration, archive: ArchiveWriter, progress: ProgressLine): Promise<number> {
-  const root = lfsRoot(settings.BELFRY_DATA)
+async function addFiles({ files: store }: Administration, archive: ArchiveWriter, progress: ProgressLine): Promise<number> {
   let files = 0
-  for await (const path of walk(root, 2)) {
-    const file = await openFile(root, path)
-    const oid = path.split('/').at(-1) ?? ''
-    if (!file || !isOid(oid)) continue
-    progress.show(`Files of Git LFS and releases: ${++files}`)
-    await archive.addStream(`lfs/${oid}`, file.size, file.content)
+  for await (const objects of store.list()) {
+    for (const { oid, size } of objects) {
+      // The nightly job may have deleted it meanwhile.
+      const content = await store.open(oid)
+      if (!content) continue
+      progress.show(`Files of Git LFS and releases: ${++files}`)
+      await archive.addStream(`lfs/${oid}`, size, content)
+    }
   }
   return files
-}
-
-async function* walk(root: string, depth: number, below = ''): AsyncGenerator<string> {
-  const folder = await opendir(join(root, below)).catch(() => undefined)
-  if (!folder) return
-  for await (const entry of folder) {
-    const path = join(below, entry.name)
-    if (depth && entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)) yield* walk(root, depth - 1, path)
-    else if (!depth && entry.isFile()) yield path
-  }
 }

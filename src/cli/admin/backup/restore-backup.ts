@@ -8,7 +8,6 @@ import pg from 'pg'
 import type { ProgressLine } from '#cli/progress.ts'
 import { readSettings, type Settings } from '#config.ts'
 import { syncRepository } from '#git/fsync.ts'
-import { isOid, lfsRoot, storeObject } from '#git/lfs-store.ts'
 import { otherRefs } from '#git/repository-files.ts'
 import { Storage } from '#git/storage.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -19,6 +18,8 @@ import { type DumpPlan, loadDump } from '#platform/dump.ts'
 import { syncFolderNow, writeSynced } from '#platform/durable.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
+import { type FileStore, isOid } from '#platform/file-store/file-store.ts'
+import { openFileStore } from '#platform/file-store/open-store.ts'
 import { openLog } from '#platform/log.ts'
 import { checkKnown, migrate } from '#platform/migrate.ts'
 import type { TarEntry } from '#platform/read-tar.ts'
@@ -47,19 +48,20 @@ export async function restoreBackup(
   const connection = await openDatabase(settings, undo)
   await using db = new Database({ ...connection, max: 4 }, clock)
   const storage = new Storage(data)
+  await using files = openFileStore(settings, openLog('warn'))
   await migrate(db, new Set(manifest.plan.migrations))
   const show = (bytes: number) => progress.show('Restoring', bytes / total)
   const entries = new Entries(readArchive(path, show))
   await entries.skipTo('secrets.key')
   writeSynced(join(data, 'secrets.key'), (await entries.take()).toString(), 0o600)
   await loadTables(connection, manifest.plan, entries)
-  await writeFiles(entries, storage, lfsRoot(data))
+  await writeFiles(entries, storage, files)
   await migrate(db)
   await writeAllRefs(db, storage, progress)
   syncFolderNow(data)
   mark[Symbol.dispose]()
-  const { repositories, files, without_folder } = completion
-  return { belfry: manifest.belfry, created_at: manifest.created_at, repositories, files, without_folder }
+  const { sha256: _, ...counts } = completion
+  return { belfry: manifest.belfry, created_at: manifest.created_at, ...counts }
 }
 
 /** A new disk has a folder `lost+found`. */
@@ -140,7 +142,7 @@ async function loadTables(connection: pg.ClientConfig, plan: DumpPlan, entries: 
 const repositoryPath =
   /^repositories\/(\d{1,15})\/((?:HEAD|config|description|other-refs|hooks\/[\w.-]+|objects\/(?:[0-9a-f]{2}|pack)\/[\w-]+(?:\.\w+)?))$/
 
-async function writeFiles(entries: Entries, storage: Storage, lfs: string) {
+async function writeFiles(entries: Entries, storage: Storage, files: FileStore) {
   let current: string | undefined
   for (; entries.next; await entries.advance()) {
     const { path, size, mode, content } = entries.next
@@ -160,7 +162,7 @@ async function writeFiles(entries: Entries, storage: Storage, lfs: string) {
         createWriteStream(join(folder, name), { mode: mode & 0o755, flags: 'wx' }),
       )
     } else if (isOid(oid)) {
-      await storeObject(lfs, oid, size, content)
+      await files.store(oid, size, content)
     }
   }
   if (current) await syncRepository(current)

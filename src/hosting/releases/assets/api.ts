@@ -1,5 +1,4 @@
 import type { Belfry } from '#belfry.ts'
-import { lfsRoot, openObject, storeContents } from '#git/lfs-store.ts'
 import { loadRelease } from '#hosting/releases/releases.ts'
 import { seesDrafts } from '#hosting/releases/rights.ts'
 import { Answer, created, del, type Group, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
@@ -25,8 +24,7 @@ import { AssetSchema, assetJson } from './json.ts'
 const reading = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['public_repo', 'repo'] } as const
 const writing = { permission: 'contents:write', scopes: ['public_repo', 'repo'], access: 'push', writable: true } as const
 
-export function assetApi({ settings }: Belfry): Group {
-  const root = lfsRoot(settings.BELFRY_DATA)
+export function assetApi({ files }: Belfry): Group {
   return group('Release assets', [
     get(
       '/repos/{owner}/{repo}/releases/{release_id}/assets',
@@ -61,9 +59,9 @@ export function assetApi({ settings }: Belfry): Group {
         if (query.label.length > 255) throw invalid({ resource: 'ReleaseAsset', code: 'invalid', field: 'label' })
         await checkNameFree(db, release, name)
         await checkRoom(db, release)
-        const stored = await storeContents(root, content.iterator({ destroyOnReturn: false }), mostAssetBytes)
+        const stored = await files.storeContents(content.iterator({ destroyOnReturn: false }), mostAssetBytes)
         const wanted = { name, label: query.label || null, content_type: content_type.slice(0, 255), ...stored }
-        const asset = await db.transaction((transaction) => addAsset(transaction, root, release, viewer, wanted))
+        const asset = await db.transaction((transaction) => addAsset(transaction, files, release, viewer, wanted))
         return created(assetJson(asset, repo, wire))
       },
     ),
@@ -72,14 +70,20 @@ export function assetApi({ settings }: Belfry): Group {
       {
         ...reading,
         operation: 'repos/get-release-asset',
-        summary: 'Get a file of a release; as application/octet-stream, its contents',
+        summary: 'Get a file of a release; as application/octet-stream, its contents or a redirect to them',
         media: ['octets'],
-        answers: { 200: AssetSchema },
+        answers: { 200: AssetSchema, 302: Nothing },
       },
       async ({ db, caller, repo, params, wire, medium }) => {
         const asset = await loadAsset(db, repo, params.asset_id, seesDrafts(repo, caller))
         if (!medium) return assetJson(asset, repo, wire)
-        const contents = await openObject(root, asset.oid)
+        const signed = await files.signedUrl(asset.oid, asset.name)
+        if (signed) {
+          await countDownload(db, asset)
+          const headers = { Location: signed.href, 'Cache-Control': 'no-store' }
+          return new Answer<void>(undefined, { status: 302, headers })
+        }
+        const contents = await files.open(asset.oid)
         if (!contents) throw new Error(`the store of large files has lost ${asset.oid}`)
         await countDownload(db, asset)
         return new Answer(new Represented(medium, contents), { headers: { 'Content-Length': String(asset.size) } })

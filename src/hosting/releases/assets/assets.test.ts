@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lfsRoot } from '#git/lfs-store.ts'
 import { sweepStore } from '#hosting/lfs/sweep.ts'
 import { sql } from '#platform/database.ts'
 import { checkContracts } from '#test/documented.ts'
@@ -66,7 +65,7 @@ test('a name is taken once, and only users with push access upload', inject(asyn
 test('the sweep keeps the contents of files that a release has', inject(async ({ ada, upload, belfry }) => {
   const { id } = await expect(201, await upload(ada, 'a.zip', 'kept'))
   const later = new Date(Date.now() + 86_400_000)
-  const sweep = () => sweepStore(belfry.db, lfsRoot(belfry.settings.BELFRY_DATA), later)
+  const sweep = () => sweepStore(belfry.db, belfry.files, later)
   const { oid } = await belfry.db.load<{ oid: string }>(sql`select oid from release_assets where id = ${id}`)
   await sweep()
   const read = () => ada.with({ accept: 'application/octet-stream' }).get(`${engine}/releases/assets/${id}`)

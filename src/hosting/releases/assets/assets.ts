@@ -1,9 +1,9 @@
-import type { StoredObject } from '#git/lfs-store.ts'
 import { personOf } from '#hosting/issues/authors.ts'
 import { claimContents } from '#hosting/lfs/objects.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type Database, ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import type { FileStore, StoredObject } from '#platform/file-store/file-store.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 /** A file of a release. */
@@ -66,12 +66,12 @@ export function assetName(given: string) {
 
 export async function addAsset(
   db: Transaction,
-  root: string,
+  files: FileStore,
   release: { id: number },
   uploader: Account,
   { name, label, content_type, oid, size }: Pick<Asset, 'name' | 'label' | 'content_type' | 'oid' | 'size'>,
 ): Promise<Asset> {
-  await claimContents(db, root, [oid])
+  await claimContents(db, files, [oid])
   // Concurrent uploads to a release take turns, so that they are counted.
   const held = await db.query(sql`select from releases where id = ${release.id} for no key update`)
   if (!held.rowCount) throw missing()

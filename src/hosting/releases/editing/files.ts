@@ -1,4 +1,3 @@
-import { lfsRoot, storeContents } from '#git/lfs-store.ts'
 import {
   type Asset,
   addAsset,
@@ -28,7 +27,6 @@ export interface Received {
 
 /** Stores files while they arrive. `release` is undefined for one that does not exist yet. */
 export async function receiveFiles({ db, belfry, upload }: SignedIn, release: Release | undefined): Promise<Received> {
-  const root = lfsRoot(belfry.settings.BELFRY_DATA)
   const received: Received = { files: [], refusal: undefined }
   for await (const file of upload?.files() ?? []) {
     if (received.refusal) continue
@@ -39,7 +37,7 @@ export async function receiveFiles({ db, belfry, upload }: SignedIn, release: Re
         await checkNameFree(db, release, name).catch(() => Promise.reject(taken(name)))
         await checkRoom(db, release)
       }
-      const stored = await storeContents(root, file.content, mostAssetBytes)
+      const stored = await belfry.files.storeContents(file.content, mostAssetBytes)
       const content_type = file.type.slice(0, 255) || 'application/octet-stream'
       received.files.push({ name, label: null, content_type, ...stored })
     } catch (error) {
@@ -51,10 +49,9 @@ export async function receiveFiles({ db, belfry, upload }: SignedIn, release: Re
 }
 
 export async function addFiles({ db, belfry, visitor }: SignedIn, release: Release, files: NewFile[]) {
-  const root = lfsRoot(belfry.settings.BELFRY_DATA)
   if (!files.length) return
   await db.transaction(async (transaction) => {
-    for (const file of files) await addAsset(transaction, root, release, visitor, file)
+    for (const file of files) await addAsset(transaction, belfry.files, release, visitor, file)
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Storage } from '#git/storage.ts'
 import type { Database } from '#platform/database.ts'
+import type { FileStore } from '#platform/file-store/file-store.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Vault } from '#platform/vault.ts'
 import type { Limits } from './limits.ts'
@@ -7,6 +8,7 @@ import type { Limits } from './limits.ts'
 export interface RunnerDeps {
   db: Database
   storage: Storage
+  files: FileStore
   vault: Vault
   log: Logger
   limits: Limits

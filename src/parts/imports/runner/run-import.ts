@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lfsRoot } from '#git/lfs-store.ts'
 import { addObjects } from '#hosting/lfs/objects.ts'
 import { ImportFailure } from '#importer/source.ts'
 import type { Order, Result } from '#importer/steps.ts'
@@ -10,10 +9,11 @@ import type { Import } from '#parts/imports/import-row.ts'
 import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
 import type { RunEvent } from '#parts/imports/states.ts'
 import { sql } from '#platform/database.ts'
-import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { DatabaseUnavailable, StorageUnavailable } from '#platform/unavailable.ts'
 import type { Vault } from '#platform/vault.ts'
 import type { RunnerDeps } from './deps.ts'
 import { importsRoot, openFolder, removeFolder } from './folders.ts'
+import { lfsStoreOf, removeSent, sendObjects } from './large-objects.ts'
 import { type Ledger, newLedger, originOf, readLedger, writeLedger } from './ledger.ts'
 import { type Failure, runStep } from './run-step.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
@@ -119,8 +119,9 @@ async function attemptStep(
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
     return true
   } catch (error) {
-    // An outage of the database does not count as a failed attempt.
-    if (error instanceof DatabaseUnavailable) await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) })
+    // An outage does not count as a failed attempt.
+    if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable)
+      await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) })
     if (signal.aborted) return false
     if (!(error instanceof ImportFailure)) throw error
     return await endWith({ kind: error.kind, message: error.message })
@@ -152,12 +153,12 @@ async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, fo
   return { ...common, step: 'push', vcs, target, keep_stage: deps.keep_days > 0 }
 }
 
-async function commonOrder({ db, vault, data, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
+async function commonOrder({ db, vault, files, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
   const { repo_id, vcs_url, svn_root, svn_ignore, svn_layout: layout, keep_deleted, tfvc_project } = imported
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
   if (!repo) throw new ImportFailure('The repository was deleted.')
   const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, layout, keep_deleted, tfvc_project }
-  return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsRoot(data) }
+  return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsStoreOf(files, folder) }
 }
 
 function readCredentials(vault: Vault, imported: Import) {
@@ -178,12 +179,15 @@ async function applyResult(deps: RunnerDeps, imported: Import, order: Order, res
   if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
   const [event, outcome] = eventFor(order, result)
   const objects = 'lfs_objects' in result ? result.lfs_objects : []
-  return deps.db.transaction(async (transaction) => {
+  await sendObjects(deps.files, order.folder, objects)
+  const applied = await deps.db.transaction(async (transaction) => {
     const next = await applyEvent(transaction, id, run, event, outcome)
     // The objects are already in the store; this makes them readable through the repository.
-    if (next) await addObjects(transaction, lfsRoot(deps.data), repo_id, objects)
+    if (next) await addObjects(transaction, deps.files, repo_id, objects)
     return next
   })
+  if (applied) await removeSent(deps.files, order.folder)
+  return applied
 }
 
 function eventFor(

@@ -3,7 +3,7 @@ import type { Order, Result } from '#importer/steps.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
 import type { Logger } from '#platform/log.ts'
-import { DatabaseUnavailable, isDisconnected } from '#platform/unavailable.ts'
+import { DatabaseUnavailable, isDisconnected, StorageUnavailable } from '#platform/unavailable.ts'
 import type { RunnerDeps } from './deps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
 import { finalLimitError, memoryError, watchLimits } from './limits.ts'
@@ -137,8 +137,8 @@ function joinAuthors(before: Progress, after: Progress): Pick<Progress, 'authors
   return authors.length > 0 ? { authors } : {}
 }
 
-/** Logs an outage of the database, which is expected and retried, at debug; any other error is a bug. */
+/** Logs an outage of the database or the storage, which is expected and retried, at debug; any other error is a bug. */
 export function logFailure(log: Logger, error: unknown, message: string, fields: object = {}) {
-  const outage = error instanceof DatabaseUnavailable || isDisconnected(error)
+  const outage = error instanceof DatabaseUnavailable || error instanceof StorageUnavailable || isDisconnected(error)
   log[outage ? 'debug' : 'error']({ err: error, ...fields }, message)
 }

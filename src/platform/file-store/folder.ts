@@ -1,36 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 import { codeOf } from '#platform/unavailable.ts'
-
-/** The SHA-256 of the contents, which is their name in LFS. */
-export interface StoredObject {
-  oid: string
-  size: number
-}
-
-export interface Range {
-  /** Both ends are included. */
-  start: number
-  end: number
-}
-
-/** The largest size that a client may announce. */
-export const mostBytes = 5 * 2 ** 30
-
-export const isOid = (oid: string) => /^[0-9a-f]{64}$/.test(oid)
+import { type FileStore, isOid, mostBytes, pathIn, type Range, type StoredObject } from './file-store.ts'
 
 /** The folder of LFS contents below the data folder. */
 export const lfsRoot = (data: string) => join(data, 'lfs')
 
-/** 65,536 folders, as in LFS clients. */
-export function pathOf(root: string, oid: string) {
-  if (!isOid(oid)) throw new Error('an object of the store is named by 64 hexadecimal digits')
-  return join(root, oid.slice(0, 2), oid.slice(2, 4), oid)
-}
+export const pathOf = (root: string, oid: string) => join(root, pathIn(oid))
 
 export async function hasObject(root: string, oid: string): Promise<boolean> {
   return (await sizeOf(root, oid)) !== undefined
@@ -42,6 +22,24 @@ export async function sizeOf(root: string, oid: string): Promise<number | undefi
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
+  }
+}
+
+/** A store of files in a folder, which is the default. */
+export function openFolderStore(root: string): FileStore {
+  return {
+    name: root,
+    folder: root,
+    store: (oid, size, chunks) => storeObject(root, oid, size, chunks),
+    storeContents: (chunks, most) => storeContents(root, chunks, most),
+    sizeOf: (oid) => sizeOf(root, oid),
+    open: (oid, range) => openObject(root, oid, range),
+    list: (before) => listObjects(root, before),
+    erase: (oids, before) => eraseObjects(root, oids, before),
+    eraseDrafts: (before) => eraseDrafts(root, before),
+    signedUrl: async () => undefined,
+    findFault: async () => undefined,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 
@@ -113,4 +111,49 @@ export async function openObject(root: string, oid: string, range?: Range): Prom
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** Objects in one step of a list. */
+const batch = 200
+
+async function* listObjects(root: string, before?: Date): AsyncGenerator<StoredObject[]> {
+  let objects: StoredObject[] = []
+  for (const first of await foldersIn(root)) {
+    for (const second of await foldersIn(join(root, first))) {
+      for await (const { name } of await opendir(join(root, first, second))) {
+        const found = isOid(name) && (await stat(join(root, first, second, name)).catch(() => undefined))
+        if (!found || (before && found.mtime >= before)) continue
+        objects.push({ oid: name, size: found.size })
+        if (objects.length < batch) continue
+        yield objects
+        objects = []
+      }
+    }
+  }
+  if (objects.length) yield objects
+}
+
+async function foldersIn(path: string) {
+  const found = await readdir(path).catch(() => [])
+  return found.filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()
+}
+
+async function eraseObjects(root: string, oids: string[], before: Date) {
+  let erased = 0
+  for (const oid of oids) if (await eraseOlder(pathOf(root, oid), before)) erased++
+  return erased
+}
+
+async function eraseDrafts(root: string, before: Date) {
+  let erased = 0
+  for (const name of await readdir(draftsOf(root)).catch(() => []))
+    if (await eraseOlder(join(draftsOf(root), name), before)) erased++
+  return erased
+}
+
+async function eraseOlder(path: string, before: Date) {
+  const found = await stat(path).catch(() => undefined)
+  if (!found || found.mtime >= before) return false
+  await rm(path, { force: true })
+  return true
 }
