@@ -76,7 +76,9 @@ test('the compose file follows its schema, and its settings are ours', async () 
   const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false }).removeKeyword('id')
   assert.ok(ajv.validate(schema, compose), ajv.errorsText())
   const given = Object.fromEntries([...read('.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
-  const filled = (text: string) => text.replace(/\$\{(\w+).*?\}/g, (_, name: string) => given[name] || 'a'.repeat(48))
+  // `:-` is before a default, which is empty.
+  const fill = (_: string, name: string, optional?: string) => given[name] || (optional ? '' : 'a'.repeat(48))
+  const filled = (text: string) => text.replace(/\$\{(\w+)(:-)?.*?\}/g, fill)
   const environment: Record<string, string> = compose.services.belfry.environment
   assertSettings(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])))
   const used = [...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name)

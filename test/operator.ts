@@ -4,10 +4,10 @@ import { StartError } from '#platform/errors.ts'
 import type { Forge } from './forge.ts'
 
 /** Runs `npx belfry admin` in this process, on the database and the data folder of a forge. */
-export function operatorOf({ belfry, clock }: Pick<Forge, 'belfry' | 'clock'>) {
+export function operatorOf({ belfry, clock }: Pick<Forge, 'belfry' | 'clock'>, more: Record<string, string> = {}) {
   const { host, user, database } = belfry.db.pool.options
   const url = `postgres://${user}@${encodeURIComponent(`${host}`)}/${database}`
-  return openOperator({ BELFRY_DATA: belfry.settings.BELFRY_DATA, DATABASE_URL: url }, clock)
+  return openOperator({ BELFRY_DATA: belfry.settings.BELFRY_DATA, DATABASE_URL: url, ...more }, clock)
 }
 
 /** The same with these settings. */

@@ -170,7 +170,8 @@ export function openCalls(
     const reads = request.method === 'GET' || request.method === 'HEAD'
     reply.headers(describeAnswer(request.call))
     reply.header(branded(request.call.dialect.brand, 'Request-Id'), request.id)
-    if (reads && reply.statusCode < 400) reply.header('Cache-Control', cacheControl(request.call))
+    if (reads && reply.statusCode < 400 && !reply.hasHeader('Cache-Control'))
+      reply.header('Cache-Control', cacheControl(request.call))
     if (reads && reply.statusCode === 200 && typeof payload === 'string') {
       const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
       reply.header('ETag', etag)

@@ -2,7 +2,7 @@ import type { ParseArgsConfig } from 'node:util'
 import { readArguments, type Terminal, UsageError } from '#cli/command.ts'
 import { openProgress, type ProgressLine } from '#cli/progress.ts'
 import { Refusal, StartError } from '#platform/errors.ts'
-import { codeOf, DatabaseUnavailable, explain } from '#platform/unavailable.ts'
+import { codeOf, DatabaseUnavailable, explain, StorageUnavailable } from '#platform/unavailable.ts'
 import { type Administration, openAdministration } from './administration.ts'
 
 type ParseOption = NonNullable<ParseArgsConfig['options']>[string]
@@ -114,6 +114,8 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     const known = explain(error)
+    if (known instanceof StorageUnavailable)
+      throw new StartError(`The storage of large files does not work: ${known.fault}. Run npx belfry admin doctor.`)
     if (known instanceof DatabaseUnavailable || isSystemError(known)) throw new StartError(known.message)
     if (!(error instanceof Refusal)) throw error
     const faults = error.faults?.map(({ field, code, message }) => message ?? `${field}: ${code}`).join('; ')

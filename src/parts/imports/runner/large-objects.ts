@@ -16,7 +16,7 @@ export async function sendObjects(files: FileStore, folder: string, objects: Sto
   }
 }
 
-/** Another run of the import gets them from the source again: they would take as much disk as in a store on disk. */
+/** When the import is complete: steps may be repeated until then. Another run gets them from the source again, so that they take no disk meanwhile. */
 export async function removeSent(files: FileStore, folder: string) {
   if (files.folder === undefined) await rm(lfsStoreOf(files, folder), { recursive: true, force: true })
 }

@@ -175,19 +175,21 @@ async function applyResult(deps: RunnerDeps, imported: Import, order: Order, res
   const { id, run, repo_id } = imported
   if (result.step === 'authors' || result.step === 'arrange' || result.step === 'preview')
     throw new Error('the server does not order this step')
-  if (result.step === 'push') return completeImport(deps, { id, run }, result)
+  if (result.step === 'push') {
+    const completed = await completeImport(deps, { id, run }, result)
+    if (completed) await removeSent(deps.files, order.folder)
+    return completed
+  }
   if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
   const [event, outcome] = eventFor(order, result)
   const objects = 'lfs_objects' in result ? result.lfs_objects : []
   await sendObjects(deps.files, order.folder, objects)
-  const applied = await deps.db.transaction(async (transaction) => {
+  return deps.db.transaction(async (transaction) => {
     const next = await applyEvent(transaction, id, run, event, outcome)
     // The objects are already in the store; this makes them readable through the repository.
     if (next) await addObjects(transaction, deps.files, repo_id, objects)
     return next
   })
-  if (applied) await removeSent(deps.files, order.folder)
-  return applied
 }
 
 function eventFor(
