@@ -8,7 +8,7 @@ import { isClean } from './report.ts'
 const short = ['network-cut']
 
 test('nodes under load lose, double and expose nothing when all connections to the database are reset', {
-  timeout: 170_000,
+  timeout: 600_000,
 }, async (context) => {
   const report = await runChaos({
     faults: faults.filter(({ name }) => short.includes(name)),
