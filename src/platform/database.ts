@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { TransactionConnection } from './begin.ts'
 import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { missing } from './errors.ts'
@@ -200,22 +201,20 @@ export class Database implements Queryable, AsyncDisposable {
 
   async #attempt<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
     const client = await this.connect()
-    const transaction = new Transaction(client, this.now, this)
+    const connection = new TransactionConnection(client)
+    const transaction = new Transaction(connection, this.now, this)
     let broken: Error | undefined
     let committing = false
     try {
-      const { traceparent } = transaction
-      await client.query(traceparent ? `begin; set local belfry.traceparent = '${traceparent}'` : 'begin')
+      await connection.open(transaction.traceparent)
       const result = await work(transaction)
       committing = true
-      const { command } = await client.query('commit')
-      // PostgreSQL answers a commit with a rollback, and no error, when a statement failed before and its error was caught.
-      if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed')
+      await connection.commit()
       this.notifyTransactionEnd('committed here', transaction.topics)
       return result
     } catch (error) {
       if (isDisconnected(error)) this.health.suspect()
-      await client.query('rollback').catch((failure: Error) => {
+      await connection.rollback().catch((failure: Error) => {
         broken = failure
       })
       // A commit whose answer is lost may have succeeded.
@@ -237,12 +236,12 @@ export class Database implements Queryable, AsyncDisposable {
 /** All rows that a transaction writes have the same `now`. */
 export class Transaction implements Queryable {
   readonly now: Date
-  readonly #client: pg.PoolClient
+  readonly #connection: TransactionConnection
   readonly home: Database
   readonly #topics: Map<string, unknown[]>
 
-  constructor(client: pg.PoolClient, now: Date, home: Database, topics = new Map<string, unknown[]>()) {
-    this.#client = client
+  constructor(connection: TransactionConnection, now: Date, home: Database, topics = new Map<string, unknown[]>()) {
+    this.#connection = connection
     this.now = now
     this.home = home
     this.#topics = topics
@@ -250,7 +249,7 @@ export class Transaction implements Queryable {
 
   /** The same transaction at another time, for acts of a story that are written together. */
   at(now: Date) {
-    return new Transaction(this.#client, now, this.home, this.#topics)
+    return new Transaction(this.#connection, now, this.home, this.#topics)
   }
 
   /** Rows and jobs of this transaction carry it, see migrations/0057_traces.sql. */
@@ -268,7 +267,7 @@ export class Transaction implements Queryable {
   }
 
   query<R extends Row>(statement: Sql) {
-    return this.#client.query<R>(named(statement))
+    return this.#connection.query<R>(named(statement))
   }
 
   async rows<R extends Row>(statement: Sql) {

@@ -54,10 +54,12 @@ interface Preparing {
 export function boundPrepared(pool: pg.Pool) {
   pool.on('acquire', (client) => {
     const { connection } = client as unknown as Preparing
-    if (Object.keys(connection.parsedStatements).length < mostPrepared) return
-    // The driver calls back before it sends the next query, which may prepare one of them again.
+    const former = connection.parsedStatements
+    if (Object.keys(former).length < mostPrepared) return
+    // At once, because the next query may depend on one of them, see begin.ts. It is sent after the callback.
+    connection.parsedStatements = {}
     client.query('deallocate all', (error: Error | null) => {
-      if (!error) connection.parsedStatements = {}
+      if (error) connection.parsedStatements = former
     })
   })
 }

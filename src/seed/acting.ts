@@ -1,6 +1,6 @@
 import { createRun, type RunChanges } from '#hosting/checks/runs.ts'
 import { acceptInvitation, addCollaborator } from '#hosting/collaborators/collaborators.ts'
-import { insertComment } from '#hosting/issues/comments/update.ts'
+import { createComment } from '#hosting/issues/comments/update.ts'
 import { type IssueChanges, insertIssue, type NewIssue, updateIssue } from '#hosting/issues/update.ts'
 import { createLabel } from '#hosting/labels/update.ts'
 import { loadMilestone } from '#hosting/milestones/milestones.ts'
@@ -43,7 +43,7 @@ export async function openIssue(
 
 export async function comment(stage: Stage, by: string, full_name: string, name: string, body: string) {
   const { actor, repo } = await stage.as(by, full_name)
-  return stage.transaction((db) => insertComment(db, repo, actor, stage.numberOf(name), stage.text(body)))
+  return stage.transaction((db) => createComment(db, repo, actor, stage.numberOf(name), stage.text(body)))
 }
 
 export async function changeIssue(stage: Stage, by: string, full_name: string, name: string, changes: IssueChanges) {

@@ -53,6 +53,13 @@ const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as a
 
 const issues = sql`issues i left join pulls p on p.issue_id = i.id`
 
+/** Runs a statement that inserts an issue and returns its row. The issue has no labels, assignees and milestone yet. */
+export async function insertedIssue(db: Transaction, taken: Sql, insert: Sql): Promise<Issue> {
+  const made = await db.load<Issue>(sql`
+    with taken as (${taken}), i as (${insert} returning *) select ${columns} from i left join pulls p on p.issue_id = i.id`)
+  return { ...made, milestone: null }
+}
+
 /** Many issues of a page share a milestone, so each milestone is read once. */
 async function withMilestones(db: Queryable, issues: Issue[]): Promise<Issue[]> {
   const ids = [...new Set(issues.flatMap(({ milestone_id }) => milestone_id ?? []))]

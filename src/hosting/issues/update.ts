@@ -9,8 +9,8 @@ import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
-import { type Issue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
-import { checkMayEdit, mayTriage } from './rights.ts'
+import { type Issue, insertedIssue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
+import { checkEnabled, checkMayEdit, mayTriage } from './rights.ts'
 import { addLabels, setAssignees, setLabels } from './triage.ts'
 
 export interface NewIssue {
@@ -28,21 +28,25 @@ export interface IssueChanges extends Partial<NewIssue> {
 }
 
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
-  const { number } = await insertIssue(db, repo, author, wanted)
-  return loadIssue(db, repo, number)
+  const made = await insertIssue(db, repo, author, wanted)
+  checkEnabled(repo)
+  const { labels = [], assignees = [], milestone = null } = wanted
+  return labels.length || assignees.length || milestone !== null ? loadIssue(db, repo, made.number) : made
 }
 
-/** As createIssue, for callers that do not show the issue. */
-export async function insertIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue) {
+/** As createIssue, for callers that do not show the issue: without its labels, assignees and milestone. */
+export async function insertIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
   const title = checkTitle(wanted.title)
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
   // Locks the repository, so that concurrent openings take turns and the number of a failed one is used again.
-  const made = await db.load<{ id: number; number: number }>(sql`
-    with taken as (update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number)
-    insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
-    select ${repo.id}, last_issue_number, ${author.id}, ${title}, ${wanted.body ?? null}, ${milestone_id}::bigint, ${db.now}, ${db.now}
-    from taken returning id, number`)
+  const made = await insertedIssue(
+    db,
+    sql`update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number`,
+    sql`insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
+      select ${repo.id}, last_issue_number, ${author.id}, ${title}, ${wanted.body ?? null}, ${milestone_id}::bigint, ${db.now}, ${db.now}
+      from taken`,
+  )
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
   const labeled = labels ? await addLabels(db, repo, author, issue, labels) : []

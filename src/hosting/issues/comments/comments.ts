@@ -23,20 +23,21 @@ export interface Comment {
   updated_at: Date
 }
 
-const columns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author,
+/** Of the comment `c` on the issue `i`; `p` is the pull request. */
+export const commentColumns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
   ${reactionCounts('comment_id', sql`c.id`)} as reactions`
 const source = sql`comments c join issues i on i.id = c.issue_id left join pulls p on p.issue_id = i.id`
 
 /** Comments by id, without a check of access: the caller has checked it. */
 export function loadComments(db: Queryable, ids: number[]): Promise<Comment[]> {
-  return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids})`)
+  return db.rows(sql`select ${commentColumns} from ${source} where c.id = any(${ids})`)
 }
 
 /** Oldest first. */
 export function listComments(db: Queryable, issue: { id: number }, since: string, slice: Slice): Promise<Listed<Comment>> {
   const seen = sql`${source} where c.issue_id = ${issue.id} ${changedSince(since)}`
-  return listed(db, { columns, source: seen, order: sql`c.id` }, slice)
+  return listed(db, { columns: commentColumns, source: seen, order: sql`c.id` }, slice)
 }
 
 export interface CommentFilter {
@@ -54,7 +55,11 @@ export function listRepositoryComments(
 ): Promise<Listed<Comment>> {
   const down = direction === 'desc' ? sql`desc` : sql`asc`
   const order = sort === 'updated' ? sql`c.updated_at ${down}, c.id ${down}` : sql`c.id ${down}`
-  return listed(db, { columns, source: sql`${source} where c.repo_id = ${repo.id} ${changedSince(since)}`, order }, slice)
+  return listed(
+    db,
+    { columns: commentColumns, source: sql`${source} where c.repo_id = ${repo.id} ${changedSince(since)}`, order },
+    slice,
+  )
 }
 
 function changedSince(since: string): Sql {
@@ -63,7 +68,9 @@ function changedSince(since: string): Sql {
 }
 
 export async function loadComment(db: Queryable, repo: Repository, id: number): Promise<Comment> {
-  const found = await db.first<Comment>(sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id}`)
+  const found = await db.first<Comment>(
+    sql`select ${commentColumns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id}`,
+  )
   if (!found?.pull_id) checkEnabled(repo)
   if (!found) throw missing()
   return found

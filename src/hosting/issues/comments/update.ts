@@ -7,34 +7,35 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
-import { loadComment } from './comments.ts'
+import { type Comment, commentColumns, loadComment } from './comments.ts'
 
-export async function createComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
-  const { id } = await insertComment(db, repo, author, number, body)
-  return loadComment(db, repo, id)
-}
-
-/** As createComment, for callers that do not show the comment. */
-export async function insertComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
+export async function createComment(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  body: string,
+): Promise<Comment> {
   const allowed = sql`(${mayPush(repo)} or not held.locked) and ${!isEmpty(body)}`
   // Locks the issue, so that concurrent changes of it take turns.
-  const held = await db.first<Pick<Issue, 'id' | 'locked' | 'pull_id'> & { comment_id: number }>(sql`
+  const made = await db.first<Comment & Pick<Issue, 'locked'>>(sql`
     with held as (
-      select i.id, i.locked, p.id as pull_id from issues i left join pulls p on p.issue_id = i.id
+      select i.id, i.number, i.locked, p.id as pull_id from issues i left join pulls p on p.issue_id = i.id
       where i.repo_id = ${repo.id} and i.number = ${number} for no key update of i
     ), made as (
       insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
-      select ${repo.id}, held.id, ${author.id}, ${body}, ${db.now}, ${db.now} from held where ${allowed} returning id
+      select ${repo.id}, held.id, ${author.id}, ${body}, ${db.now}, ${db.now} from held where ${allowed} returning *
     )
-    select held.*, made.id as comment_id from held left join made on true`)
-  if (!held?.pull_id) checkEnabled(repo)
-  if (!held) throw missing()
-  if (held.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
+    select ${commentColumns}, i.locked from held i cross join lateral (select i.pull_id as id) p left join made c on true`)
+  if (!made?.pull_id) checkEnabled(repo)
+  if (!made) throw missing()
+  const { locked, ...comment } = made
+  if (locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
   checkBody(body)
-  const { id: issue_id, pull_id, comment_id } = held
+  const { issue_id, pull_id, id: comment_id } = comment
   await publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
   await recordReferences(db, repo, author, { issue_id, comment_id }, body)
-  return { id: comment_id }
+  return comment
 }
 
 export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
