@@ -10,6 +10,7 @@ import { networkOf } from '#platform/network.ts'
 import { standardRateLimit, type Variant } from '#variants.ts'
 import { etagOf, isFresh } from './conditional.ts'
 import { type Dialect, readAccept } from './dialects.ts'
+import { type EarlyRepository, loadEarly } from './early-repository.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { isPlain } from './media.ts'
@@ -33,6 +34,7 @@ export interface Call {
   /** The calling app, for endpoints with `viewer: 'app'`. */
   app: App | undefined
   allowance: Allowance | null
+  early: EarlyRepository | undefined
 }
 
 declare module 'fastify' {
@@ -74,6 +76,7 @@ export function openCalls(
       application: undefined,
       app: undefined,
       allowance: null,
+      early: undefined,
     }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     const { authorization } = request.headers
@@ -107,11 +110,16 @@ export function openCalls(
   const peek = (authorization: string, endpoint: Endpoint | undefined) =>
     endpoint?.viewer === 'client' || endpoint?.viewer === 'app' ? undefined : authenticator.peek(authorization)
 
-  /** Whether the caller and a polled response have changed is found out by one statement, if the caller is who it was last time. */
+  /**
+   * If the caller is who it was last time, one round trip finds out whether the caller has changed and what the request needs: whether a
+   * polled response has changed, or the repository.
+   */
   function prepare(request: FastifyRequest) {
     const { endpoint } = request.routeOptions.config
-    const likely = endpoint?.polled && authenticator.likelyCaller(request.headers.authorization ?? '')
-    if (endpoint && likely) responses.prepare(cacheKeyOf(endpoint, request, likely))
+    const likely = endpoint && authenticator.likelyCaller(request.headers.authorization ?? '')
+    if (!likely) return
+    if (endpoint.polled) responses.prepare(cacheKeyOf(endpoint, request, likely))
+    else request.call.early = loadEarly(loaders, belfry.db, endpoint, likely, request.params as Record<string, string>)
   }
 
   function begin(request: FastifyRequest, reply: FastifyReply) {

@@ -2,7 +2,7 @@ import { checkAccess, checkNotSuspended, checkWritable, levelOf, ownerSuspended 
 import { loadAccount, loadAccountById, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
-import type { Database } from '#platform/database.ts'
+import type { Database, Reader } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
 import { byIdOwner, readPathId } from './listener.ts'
@@ -14,8 +14,8 @@ export interface PathLoaders {
   loadOrganization(db: Database, viewer_id: number | null, login: string): Promise<PathOrganization>
   checkRole(org: PathOrganization, role: 'member' | 'owner'): void
   loadTeam(db: Database, viewer_id: number | null, org: PathOrganization, slug: string): Promise<PathTeam>
-  loadRepository(db: Database, viewer: Viewer, owner: string, name: string): Promise<PathRepository>
-  loadRepositoryById(db: Database, viewer: Viewer, id: number): Promise<PathRepository>
+  loadRepository(db: Reader, viewer: Viewer, owner: string, name: string): Promise<PathRepository>
+  loadRepositoryById(db: Reader, viewer: Viewer, id: number): Promise<PathRepository>
   checkTokenIncludes(db: Database, viewer: Viewer, repo: PathRepository): Promise<void>
 }
 
@@ -26,6 +26,7 @@ export async function loadRouteParams(
   endpoint: Endpoint,
   caller: Caller,
   params: Record<string, string>,
+  early?: Promise<PathRepository>,
 ) {
   const { owner, repo, org, team_slug, username, ...rest } = params
   if (Object.values(params).some((value) => value.includes('\0'))) throw missing()
@@ -42,11 +43,7 @@ export async function loadRouteParams(
     if (team_slug !== undefined) loaded.team = await loaders.loadTeam(db, caller.viewer_id, found, team_slug)
   }
   if (owner !== undefined && repo !== undefined) {
-    const viewer = { ...caller, sees_private: caller.sees_private || seesPrivate(endpoint, caller) }
-    const found =
-      owner === byIdOwner
-        ? await loaders.loadRepositoryById(db, viewer, readNumber('repository_id', repo))
-        : await loaders.loadRepository(db, viewer, owner, repo)
+    const found = await (early ?? loadPathRepository(loaders, db, endpoint, caller, owner, repo))
     // What asks for neither is the caller's own, such as a subscription.
     if (found.owner_suspended && endpoint.method !== 'GET' && (endpoint.access || endpoint.writable)) throw ownerSuspended()
     if (endpoint.access && found.access < levelOf(endpoint.access)) {
@@ -66,6 +63,20 @@ export async function loadRouteParams(
     loaded.user = await (id === undefined ? loadAccount(db, username) : loadAccountById(db, id))
   }
   return loaded
+}
+
+/** The repository that a path names, as the caller may see it. */
+export async function loadPathRepository(
+  loaders: PathLoaders,
+  db: Reader,
+  endpoint: Endpoint,
+  caller: Caller,
+  owner: string,
+  name: string,
+) {
+  const viewer = { ...caller, sees_private: caller.sees_private || seesPrivate(endpoint, caller) }
+  if (owner === byIdOwner) return loaders.loadRepositoryById(db, viewer, readNumber('repository_id', name))
+  return loaders.loadRepository(db, viewer, owner, name)
 }
 
 function seesPrivate({ sees_private }: Endpoint, { may }: Caller) {

@@ -7,6 +7,7 @@ import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
+import { takeEarly } from './early-repository.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
 import { chooseMedium, mediaType, Represented } from './media.ts'
@@ -132,7 +133,8 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
   const { belfry, loaders, cache } = resources
   const { call } = request
   const search = readParameters(endpoint, request.url)
-  const records = await loadRouteParams(loaders, belfry.db, endpoint, call.caller, request.params as Record<string, string>)
+  const params = request.params as Record<string, string>
+  const records = await loadRouteParams(loaders, belfry.db, endpoint, call.caller, params, takeEarly(call))
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
     ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'cached' | 'following'> & Call),

@@ -5,7 +5,7 @@ import { TransactionConnection } from './begin.ts'
 import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { missing } from './errors.ts'
-import { brief, long, openPool, type Patience, steady } from './pools.ts'
+import { brief, long, openPool, type Patience, pipelined, steady } from './pools.ts'
 import { isOutdated, named } from './prepared.ts'
 import { retried } from './retry-transaction.ts'
 import type { Attributes } from './tracing/finished-span.ts'
@@ -26,6 +26,9 @@ export interface Queryable {
   /** The first row; Not Found if there is none. */
   load<R extends Row>(statement: Sql): Promise<R>
 }
+
+/** What loading one record needs. */
+export type Reader = Pick<Queryable, 'genericPlanRows' | 'first'>
 
 /** A value for a JSON column. PostgreSQL refuses lone surrogates, so they become U+FFFD. */
 export const json = (value: unknown) =>
@@ -75,7 +78,7 @@ export class Database implements Queryable, AsyncDisposable {
     const patience = { ...brief, ...options.brief }
     this.pool = openPool({ max: 16, ...connection }, patience, this.health)
     this.background = openPool({ max: 12, ...connection }, long, this.health)
-    this.#steady = openPool({ max: 8, ...connection, options: steady }, patience, this.health)
+    this.#steady = openPool({ max: 8, ...connection, ...pipelined, options: steady }, patience, this.health)
   }
 
   get now() {
@@ -154,6 +157,15 @@ export class Database implements Queryable, AsyncDisposable {
    */
   async genericPlanRows<R extends Row>(statement: Sql) {
     return (await this.#attend(() => this.#steady.query<R>(named(statement)))).rows
+  }
+
+  /** Several of these statements over one connection, in one round trip. Each has an outcome of its own. */
+  async genericPlanEach(statements: Sql[]): Promise<PromiseSettledResult<Row[]>[]> {
+    const client = await this.#attend(() => this.#steady.connect())
+    const read = async (statement: Sql) => (await client.query(named(statement))).rows
+    const outcomes = await Promise.allSettled(statements.map((statement) => this.#attend(() => read(statement))))
+    client.release(outcomes.some(({ status }) => status === 'rejected'))
+    return outcomes
   }
 
   /** Plans at each execution: for statements whose best plan depends on their values. */

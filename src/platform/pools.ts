@@ -44,6 +44,12 @@ const usual = written([...reachability, compilation])
 /** For Database.genericPlanRows. */
 export const steady = written([...reachability, compilation, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
 
+/**
+ * The driver sends a statement without waiting for the answers to earlier ones. Not for transactions: a statement behind a `begin` that
+ * fails would run alone. Its types leave the setting out.
+ */
+export const pipelined: pg.PoolConfig = Object.assign({}, { pipeline: true })
+
 export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {
   const pool = new pg.Pool({
     application_name: 'belfry',

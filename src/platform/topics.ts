@@ -1,10 +1,15 @@
-import { type Database, type Queryable, sql } from './database.ts'
+import { type Database, type Queryable, type Row, type Sql, sql } from './database.ts'
 
 /** What a response depends on, see migrations/0029_topics.sql and 0046_conversation_topics.sql. */
 export type Topic = `${'r' | 'c' | 'u' | 'i' | 's' | 'a' | 'k' | 'o' | 'n'}${number}` | 'w'
 
 /** A state of the database, as PostgreSQL writes it. */
 export type Snapshot = string
+
+interface Read {
+  statement: Sql
+  answer: PromiseWithResolvers<Row[]>
+}
 
 interface Check {
   topics: readonly Topic[]
@@ -31,6 +36,7 @@ const mostPairs = 5000
 class TopicChecks {
   readonly #db: Database
   #waiting: Check[] = []
+  #reads: Read[] = []
   #running = false
 
   constructor(db: Database) {
@@ -41,27 +47,43 @@ class TopicChecks {
   check(topics: readonly Topic[], snapshot?: Snapshot) {
     const answer: Check['answer'] = Promise.withResolvers()
     this.#waiting.push({ topics, snapshot, answer })
-    if (!this.#running) {
-      this.#running = true
-      // Requests that arrived in the same turn of the event loop share a statement.
-      setImmediate(() => this.#run())
-    }
+    this.#start()
     return answer.promise
   }
 
+  /** Runs a small statement in the round trip of the checks that are made now. See Database.genericPlanRows. */
+  alongside = <R extends Row>(statement: Sql): Promise<R[]> => {
+    const answer: Read['answer'] = Promise.withResolvers()
+    this.#reads.push({ statement, answer })
+    this.#start()
+    return answer.promise as Promise<R[]>
+  }
+
+  #start() {
+    if (this.#running) return
+    this.#running = true
+    // Requests that arrived in the same turn of the event loop share a statement.
+    setImmediate(() => this.#run())
+  }
+
   async #run() {
-    while (this.#waiting.length) {
-      const checks = this.#take()
-      try {
-        const { changed, snapshot } = await this.#find(checks)
-        for (const [index, { answer, snapshot: former }] of checks.entries()) {
-          answer.resolve({ changed: former === undefined || changed.has(index), snapshot })
-        }
-      } catch (error) {
-        for (const { answer } of checks) answer.reject(error)
-      }
-    }
+    while (this.#waiting.length || this.#reads.length) await this.#send(this.#take(), this.#reads.splice(0))
     this.#running = false
+  }
+
+  async #send(checks: Check[], reads: Read[]) {
+    try {
+      const statements = [...(checks.length ? [statementOf(checks)] : []), ...reads.map(({ statement }) => statement)]
+      const outcomes = await this.#db.genericPlanEach(statements)
+      if (checks.length) settle(checks, outcomes.shift())
+      for (const [index, { answer }] of reads.entries()) {
+        const outcome = outcomes[index]
+        if (outcome?.status === 'fulfilled') answer.resolve(outcome.value)
+        else answer.reject(outcome?.reason)
+      }
+    } catch (error) {
+      for (const { answer } of [...checks, ...reads]) answer.reject(error)
+    }
   }
 
   #take() {
@@ -72,19 +94,26 @@ class TopicChecks {
     })
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1))
   }
+}
 
-  async #find(checks: Check[]) {
-    const pairs = checks.flatMap(({ topics, snapshot }, index) =>
-      snapshot === undefined ? [] : topics.map((topic) => ({ index, topic, snapshot })),
-    )
-    const [found] = await this.#db.genericPlanRows<{ changed: number[]; snapshot: Snapshot }>(sql`
-      select pg_current_snapshot()::text as snapshot, array(
-        select distinct p.index from unnest(${pairs.map(({ index }) => index)}::int[], ${pairs.map(({ topic }) => topic)}::text[],
-          ${pairs.map(({ snapshot }) => snapshot)}::pg_snapshot[]) p (index, topic, snapshot)
-        cross join lateral (select from topic_changes c where c.topic = p.topic and c.xid >= pg_snapshot_xmin(p.snapshot)
-          and not pg_visible_in_snapshot(c.xid, p.snapshot) limit 1) c) as changed`)
-    if (!found) throw new Error('The database returned no snapshot.')
-    return { changed: new Set(found.changed), snapshot: found.snapshot }
+function statementOf(checks: Check[]) {
+  const pairs = checks.flatMap(({ topics, snapshot }, index) =>
+    snapshot === undefined ? [] : topics.map((topic) => ({ index, topic, snapshot })),
+  )
+  return sql`
+    select pg_current_snapshot()::text as snapshot, array(
+      select distinct p.index from unnest(${pairs.map(({ index }) => index)}::int[], ${pairs.map(({ topic }) => topic)}::text[],
+        ${pairs.map(({ snapshot }) => snapshot)}::pg_snapshot[]) p (index, topic, snapshot)
+      cross join lateral (select from topic_changes c where c.topic = p.topic and c.xid >= pg_snapshot_xmin(p.snapshot)
+        and not pg_visible_in_snapshot(c.xid, p.snapshot) limit 1) c) as changed`
+}
+
+function settle(checks: Check[], outcome: PromiseSettledResult<Row[]> | undefined) {
+  const [found] = outcome?.status === 'fulfilled' ? (outcome.value as { changed: number[]; snapshot: Snapshot }[]) : []
+  const changed = new Set(found?.changed)
+  for (const [index, { answer, snapshot: former }] of checks.entries()) {
+    if (found) answer.resolve({ changed: former === undefined || changed.has(index), snapshot: found.snapshot })
+    else answer.reject(outcome?.status === 'rejected' ? outcome.reason : new Error('The database returned no snapshot.'))
   }
 }
 

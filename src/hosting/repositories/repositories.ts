@@ -1,7 +1,7 @@
 import { Moved } from '#http/moved.ts'
 import { checkNotSuspended } from '#identity/access.ts'
 import { type Account, loadAccountById, type Person, type Viewer } from '#identity/accounts.ts'
-import { codeOf, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { codeOf, empty, type Queryable, type Reader, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { accessTo, hasAccessByName, ownerSuspended, visible } from './visibility.ts'
@@ -82,7 +82,7 @@ const source = sql`repositories r join accounts o on o.id = r.owner_id`
 /** The one rule of visibility, for a row. In the statement it would compute the access twice. */
 const isVisible = (viewer: Viewer, repo: Repository) => !repo.private || (viewer.sees_private && repo.access > 0)
 
-async function findRepository(db: Queryable, viewer: Viewer, condition: Sql): Promise<Repository | undefined> {
+async function findRepository(db: Reader, viewer: Viewer, condition: Sql): Promise<Repository | undefined> {
   const [found] = await db.genericPlanRows<Repository>(
     sql`select ${columns(viewer)}, ${forkedColumn} from ${source} where ${condition}`,
   )
@@ -90,7 +90,7 @@ async function findRepository(db: Queryable, viewer: Viewer, condition: Sql): Pr
 }
 
 /** A hidden repository is refused like a missing one. */
-export async function loadRepository(db: Queryable, viewer: Viewer, owner: string, name: string): Promise<Repository> {
+export async function loadRepository(db: Reader, viewer: Viewer, owner: string, name: string): Promise<Repository> {
   // The owner is a scalar, so that the index of names is always used with both of its columns.
   const found = await findRepository(
     db,
@@ -111,7 +111,7 @@ export async function loadRepository(db: Queryable, viewer: Viewer, owner: strin
   throw moved ? new Moved(moved) : missing()
 }
 
-export async function loadRepositoryById(db: Queryable, viewer: Viewer, id: number): Promise<Repository> {
+export async function loadRepositoryById(db: Reader, viewer: Viewer, id: number): Promise<Repository> {
   const found = await findRepository(db, viewer, sql`r.id = ${id}`)
   if (!found) throw missing()
   return found
