@@ -61,6 +61,8 @@ export interface Declaration {
   list?: true | 'by cursor' | ((variant: Variant) => PageRule)
   /** Clients poll it: the response is cached (see ResponseCache) and has `X-Poll-Interval`. */
   polled?: true
+  /** The response is cached like a polled one, without `X-Poll-Interval`: programs ask for it often, and in a row. */
+  kept?: true
   /** A polled response has `Last-Modified`. */
   last_modified?: true
   /**

@@ -91,7 +91,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       },
     }),
     handler: (request, reply) =>
-      (endpoint.polled && serveCached(resources, endpoint, request, reply)) ||
+      ((endpoint.polled || endpoint.kept) && serveCached(resources, endpoint, request, reply)) ||
       withSlotsOf(resources.belfry.storage.reading, callerOf(request), () => serve(resources, endpoint, request, reply)),
   })
 }

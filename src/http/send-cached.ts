@@ -11,7 +11,7 @@ export const isHad = ({ headers }: FastifyRequest, { headers: { ETag }, version 
 
 /** Without a body: a 304. */
 export function sendCached(
-  { seconds }: PollInterval,
+  interval: PollInterval | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
   response: CachedResponse,
@@ -19,7 +19,7 @@ export function sendCached(
   now: Date,
 ) {
   const { status, headers, version } = response
-  const own = ['X-Poll-Interval', String(seconds)]
+  const own = interval ? ['X-Poll-Interval', String(interval.seconds)] : []
   if (version) own.push('Last-Modified', lastModifiedOf(version, now))
   if (body === undefined && !request.call.allowance) return sendUnchanged(request, reply, response, own)
   for (let index = 0; index < own.length; index += 2) reply.header(own[index] as string, own[index + 1])

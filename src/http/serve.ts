@@ -38,7 +38,8 @@ export interface Resources {
 /** Serves a request of an admitted caller. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
-  if (!endpoint.polled) return send(resources, request, reply, await answer(resources, endpoint, request, reply))
+  if (!endpoint.polled && !endpoint.kept)
+    return send(resources, request, reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
   const { db } = resources.belfry
@@ -55,16 +56,12 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
     ? load()
     : resources.responses.getOrLoad(key, load, (response) => isHad(request, response)))
   const sent = isHad(request, response) ? undefined : body
-  return sendCached(resources.poll_interval, request, reply, response, sent, db.now)
+  return sendCached(intervalOf(resources, endpoint), request, reply, response, sent, db.now)
 }
 
 /** Serves a cached response synchronously. Most requests for polled endpoints end here. */
-export function serveCached(
-  { belfry, responses, poll_interval }: Resources,
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
+export function serveCached(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+  const { belfry, responses } = resources
   if (request.call.dialect.takes_stream) return undefined
   const key = cacheKeyOf(endpoint, request)
   const response = responses.peek(key)
@@ -72,8 +69,10 @@ export function serveCached(
   const had = isHad(request, response)
   const body = had ? undefined : responses.bodyOf(key, response)
   if (!had && body === undefined) return undefined
-  return sendCached(poll_interval, request, reply, response, body, belfry.db.now)
+  return sendCached(intervalOf(resources, endpoint), request, reply, response, body, belfry.db.now)
 }
+
+const intervalOf = ({ poll_interval }: Resources, { polled }: Endpoint) => (polled ? poll_interval : undefined)
 
 interface Ready {
   status: number

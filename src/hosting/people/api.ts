@@ -41,6 +41,7 @@ export const api = group('People', [
       permission: 'any',
       summary: 'Get the caller; with the user scope, private fields too',
       optional_scopes: ['read:user', 'user'],
+      kept: true,
       answers: { 200: AuthenticatedUser },
     },
     async ({ db, viewer, caller, wire, cached }) => {
