@@ -11,7 +11,7 @@ import { makeFolder, type RunningBelfry, startBelfry, withDatabase } from './bel
 import { askedElsewhere, askedIn, type Call, Changing, type Row, rows, writesTo } from './cold-rows.ts'
 import { seedCold } from './cold-seed.ts'
 import { Meter, type Usage } from './meter.ts'
-import { conclude, judge, median, write } from './report.ts'
+import { conclude, judge, median, note, write } from './report.ts'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
 const warmUp = Number(process.env.BENCH_WARM_UP ?? 1000)
@@ -158,6 +158,9 @@ async function measureRow(row: Row, client: RareClient, meter: Meter, state: Cha
   const times = [node, postgres, node + postgres].map((time) => time.toFixed(2))
   const counted = (['statements', 'trips', 'rows', 'buffers'] as const).map((name) => each(name).toFixed(1))
   write(`| ${[row.name, ...times, verdict, ...counted].join(' | ')} |`)
+  note(`${row.name}: ms of processor time`, node + postgres)
+  note(`${row.name}: ms of PostgreSQL`, postgres)
+  note(`${row.name}: round trips`, each('trips'))
   if (process.env.STATEMENTS) await listStatements(meter, requests)
 }
 

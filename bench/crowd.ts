@@ -9,7 +9,7 @@ import { Database, sql } from '#platform/database.ts'
 import { findLocation } from '#platform/postgres-location.ts'
 import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { processorTimes } from './meter.ts'
-import { conclude, judge, write } from './report.ts'
+import { conclude, judge, note, write } from './report.ts'
 
 const people = Number(process.env.BENCH_POLLERS ?? 10_000)
 const seconds = 60
@@ -49,6 +49,7 @@ async function measureStreams(belfry: RunningBelfry, db: Database, postmaster: n
   await sleep(10_000)
   const during = await measureIdle(belfry, db, postmaster)
   for (const answer of open) answer.destroy()
+  note('open streams: transactions a minute more than without', (during[0] ?? 0) - (without[0] ?? 0))
   write(`\n${streams} open streams, nothing happens\n`)
   write('| | transactions a minute | Node, ms a second | PostgreSQL, ms a second |\n|---|---:|---:|---:|')
   for (const [name, found] of Object.entries({ 'no stream': without, [`${streams} streams`]: during })) {
@@ -119,6 +120,7 @@ async function measurePolls(belfry: RunningBelfry, postmaster: number) {
   const polls = [...statuses.values()].reduce((sum, many) => sum + many, 0)
   const [node, postgres] = [(both.node - 3 * alone.node) / polls, (both.postgres - 3 * alone.postgres) / polls]
   const cores = ((node + postgres) * polls) / seconds / 1000
+  note('polls of a crowd: cores', cores)
   write(`\n${people} people poll 10 addresses each once a minute, with ${writesPerSecond} stars a second elsewhere\n`)
   write('| polls a second | of them 304 | Node, ms | PostgreSQL, ms | cores | target |\n|---:|---:|---:|---:|---:|---:|')
   write(

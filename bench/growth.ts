@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { makeFolder, type RunningBelfry, startBelfry, withDatabase } from './belfry.ts'
+import { drawCurves } from './curves.ts'
 import { readAnswer } from './load.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 import { type Case, compareRequests, rawRequest } from './requests.ts'
 import { busyRepository, seed } from './seed.ts'
 
@@ -40,16 +42,24 @@ export async function compareGrowth() {
   )
   for (const name of Object.keys(pages) as Page[]) {
     const row = sizes.map((size) => times.get(size)?.[name] ?? 0)
+    for (const [index, each] of row.entries()) note(`${name}, ${sizes[index]} events: ms`, each)
     // In the smallest log, the last 90 days do not fill a page.
     const growth = (row.at(-1) ?? 0) / (row.at(-2) ?? 1)
     const wanted = name === 'repository' ? { most: 1.3 } : undefined
     write(`| ${name} | ${row.map((each) => each.toFixed(2)).join(' | ')} | ${growth.toFixed(2)} | ${judge(growth, wanted)} |`)
   }
+  drawGrowth(times)
   const { 'received, watching 5,000': many = 0, 'received, watching 50': few = 1 } =
     times.get(largest) ?? times.get(smallest) ?? {}
   write(
     `\nWatching 5,000 against watching 50, at ${largest} events: ${(many / few).toFixed(2)} ${judge(many / few, { most: 2 })}`,
   )
+}
+
+function drawGrowth(times: Map<number, Record<Page, number>>) {
+  const curveOf = (name: Page) => sizes.map((size) => times.get(size)?.[name] ?? 0)
+  const curves = Object.fromEntries((Object.keys(pages) as Page[]).map((name) => [name, curveOf(name)]))
+  drawCurves(join(import.meta.dirname, '..', 'docs', 'growth.svg'), 'A page read anew, ms, by events in the log', sizes, curves)
 }
 
 async function timePages(belfry: RunningBelfry) {

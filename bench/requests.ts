@@ -1,6 +1,6 @@
 import { type RunningBelfry, startBare } from './belfry.ts'
 import { measure, readAnswer } from './load.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const connections = 32
 const seconds = Number(process.env.BENCH_SECONDS ?? 2)
@@ -39,6 +39,7 @@ export async function compareRequests(belfry: RunningBelfry, cases: Case[]) {
       ours.push(await measure({ port: belfry.port, request, connections, seconds }))
     }
     const ratio = median(ours) / median(theirs)
+    note(`${name}: ratio`, ratio)
     const verdict = judge(ratio, target === undefined ? undefined : { least: target })
     write(`| ${name} | ${median(ours).toFixed(0)} | ${median(theirs).toFixed(0)} | ${ratio.toFixed(2)} | ${verdict} |`)
   }
