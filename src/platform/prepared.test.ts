@@ -29,3 +29,18 @@ test('a connection limits its prepared statements, whatever the number of texts'
   })
   assert.deepEqual(await Promise.all([ask(1), ask(1), ask(2)]), [[{ n: 2 }], [{ n: 2 }], [{ n: 4 }]])
 })
+
+test('a transaction begins on a connection that forgets its prepared statements', async () => {
+  await using forge = await openForge()
+  const { db } = forge.belfry
+  const texts = Array.from({ length: mostPrepared + 1 }, (_, n) => raw(String(n)))
+  for (let round = 0; round < 4; round++) {
+    const begun = await db.transaction(async (transaction) => {
+      const [row] = await transaction.rows<{ id: number }>(sql`select pg_current_xact_id()::text::int as id`)
+      for (const text of texts) await transaction.rows(sql`select ${text}`)
+      const [last] = await transaction.rows<{ id: number }>(sql`select pg_current_xact_id()::text::int as id`)
+      return row?.id === last?.id
+    })
+    assert.ok(begun)
+  }
+})
