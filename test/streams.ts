@@ -26,7 +26,7 @@ export async function listen(client: Pick<Client, 'base' | 'headers'>, path: str
     messages,
     /** The data of all messages, once there are so many. */
     async until(count: number) {
-      for (let n = 0; n < 1000 && messages.length < count; n++) await sleep(10)
+      for (let n = 0; n < 6000 && messages.length < count; n++) await sleep(10)
       return messages.map(({ data }) => JSON.parse(data))
     },
     async [Symbol.asyncDispose]() {
