@@ -43,7 +43,7 @@ test('a request, its transaction, the fan-out and the webhook delivery are one t
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collectors-secret',
     BELFRY_WEBHOOK_TRACEPARENT: 'on',
   }
-  const web = await host.start({ settings: { ...settings, BELFRY_ROLES: 'web', OTEL_SERVICE_NAME: 'belfry-web' } })
+  const web = await host.start({ settings: { ...settings, BELFRY_ROLES: 'web,git,api', OTEL_SERVICE_NAME: 'belfry-web' } })
   const worker = await host.start({ settings: { ...settings, BELFRY_ROLES: 'worker' }, ready: /ready|jobs/ })
   await expect(201, await web.post('/api/v3/user/repos', token, { name: 'engine-marker' }))
   const hook = { config: { url: receiver.url, secret: 'hook-marker' }, events: ['issues'] }

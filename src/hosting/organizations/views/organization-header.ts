@@ -45,13 +45,13 @@ export const organizationHeader =
     html`<div class="repository-header organization-header">${current === 'overview' ? introduction(org) : crumbs(org)}${tabs('Organization', sectionTabs(org, await count(visit, org), current))}</div>`
 
 const crumbs = (org: Organization) =>
-  html`<div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a> ${suspendedBadge(org)}</nav></div>`
+  html`<div class="title-bar"><nav class="crumbs" aria-label="Breadcrumbs">${avatar(org, 24)} <a href="/${org.login}"><strong>${org.login}</strong></a>${suspendedBadge(org)}</nav></div>`
 
-const suspendedBadge = ({ suspended_at }: Organization) => suspended_at && badge('Suspended', 'danger')
+const suspendedBadge = ({ suspended_at }: Organization) => suspended_at && html` ${badge('Suspended', 'danger')}`
 
 function introduction(org: Organization): Html {
   const { login, name, bio } = org
-  return html`<div class="introduction">${avatar(org, 96)}<div><h1>${name || login} ${suspendedBadge(org)}</h1>${name && html`<p class="muted">${login}</p>`}${bio && html`<p>${bio}</p>`}${contactLine(org)}</div></div>`
+  return html`<div class="introduction">${avatar(org, 96)}<div><h1>${name || login}${suspendedBadge(org)}</h1>${name && html`<p class="muted">${login}</p>`}${bio && html`<p>${bio}</p>`}${contactLine(org)}</div></div>`
 }
 
 /** Only http and https URLs become links: others could run a script here. */
