@@ -15,10 +15,10 @@ const most = 100_000
 export class RateLimiter {
   /** Ordered by the start of the hour. */
   readonly #hours = new Map<string, Allowance>()
-  /** Requests that other nodes were not told of, by caller. */
-  #untold = new Map<string, number>()
+  /** Requests that other nodes do not know of, by caller. */
+  #unshared = new Map<string, number>()
   readonly #clock: Clock
-  /** Whether requests are kept for `takeUntold`. */
+  /** Whether requests are kept for `takeUnshared`. */
   is_shared = false
 
   constructor(clock: Clock) {
@@ -37,24 +37,25 @@ export class RateLimiter {
     const allowance = this.look(key, limit)
     if (allowance.used === 0) this.#begin(key, allowance)
     allowance.used++
-    if (this.is_shared) this.#untold.set(key, (this.#untold.get(key) ?? 0) + 1)
+    // While the database is away, nothing is shared.
+    if (this.is_shared && this.#unshared.size < most) this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + 1)
     return allowance
   }
 
   /** The requests since the last call, with the end of their hour. */
-  takeUntold(): { key: string; used: number; reset: number }[] {
-    const untold = [...this.#untold].flatMap(([key, used]) => {
+  takeUnshared(): { key: string; used: number; reset: number }[] {
+    const unshared = [...this.#unshared].flatMap(([key, used]) => {
       const { reset } = this.#hours.get(key) ?? {}
       return reset === undefined ? [] : { key, used, reset }
     })
-    this.#untold = new Map()
-    return untold
+    this.#unshared = new Map()
+    return unshared
   }
 
-  /** Counts what all nodes have counted, and what they were not told of. */
+  /** Counts what all nodes have counted, and what they do not know of yet. */
   adopt(key: string, used: number, reset: number) {
     const allowance = this.#hours.get(key)
-    if (allowance) Object.assign(allowance, { used: used + (this.#untold.get(key) ?? 0), reset })
+    if (allowance) Object.assign(allowance, { used: used + (this.#unshared.get(key) ?? 0), reset })
   }
 
   #begin(key: string, allowance: Allowance) {

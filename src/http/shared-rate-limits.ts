@@ -19,15 +19,15 @@ export function shareRateLimits({ db, log, settings }: Belfry, variant: string, 
   let exchanges = 0
   let running = false
   const exchange = async () => {
-    const untold = limiter.takeUntold()
+    const unshared = limiter.takeUnshared()
     const now = Math.floor(db.now.getTime() / 1000)
     if (exchanges++ % cleanEvery === 0) await db.query(sql`delete from rate_limits where reset <= ${now}`)
-    if (!untold.length) return
+    if (!unshared.length) return
     // In one order, because two nodes that lock rows in different orders would deadlock.
     const rows = await db.rows<{ key: string; used: number; reset: number }>(sql`
       insert into rate_limits as r (key, used, reset)
       select ${prefix} || o.key, o.used, o.reset
-      from json_to_recordset(${JSON.stringify(untold)}::json) as o (key text, used bigint, reset bigint) order by 1
+      from json_to_recordset(${JSON.stringify(unshared)}::json) as o (key text, used bigint, reset bigint) order by 1
       on conflict (key) do update set reset = case when r.reset > ${now} then r.reset else excluded.reset end,
         used = case when r.reset > ${now} then r.used else 0 end + excluded.used
       returning key, used, reset`)

@@ -134,10 +134,10 @@ test('a rate limit holds across nodes', async () => {
   const [one, other] = nodes as [BelfryProcess, BelfryProcess]
   for (let count = 0; count < 25; count++) for (const node of nodes) assert.equal((await ask(node)).status, 200)
   const known = async () => (await database.query('select used::int from rate_limits')).map(({ used }) => used)
-  await until('both have told what they counted', async () => (await known())[0] === 50)
-  // A node knows what the other counted after its next request is told of.
+  await until('the counts of both are shared', async () => (await known())[0] === 50)
+  // A node learns what the other counted when it shares its next request.
   await ask(other)
-  await until('the other is told of it', async () => (await known())[0] === 51)
+  await until('that request is shared', async () => (await known())[0] === 51)
   await until('a node refuses what both have counted', async () => (await ask(one)).status === 403)
   await until('and so does the other', async () => (await ask(other)).status === 403)
   assert.equal((await ask(one)).reset, (await ask(other)).reset)
