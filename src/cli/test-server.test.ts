@@ -54,13 +54,13 @@ test('a server that ends while a world opens says nothing', async () => {
   const child = spawn(program, ['test-server'], { stdio: ['pipe', 'pipe', 'pipe'] })
   const said = text(child.stderr)
   const world = await connectBelfry((await accessOf(child)).control)
-  const opening = [world.world(), world.world({ seed: { users: [{ login: 'alice' }] } })]
-  const refused = Promise.allSettled(opening)
+  // Many, because a fast machine opens the first ones before the server ends.
+  const opening = Promise.allSettled(Array.from({ length: 12 }, () => world.world({ seed: { users: [{ login: 'alice' }] } })))
   // Until the calls have arrived.
   await world.clock.now()
   child.stdin.end()
   const [status] = await once(child, 'exit')
   assert.deepEqual([await said, status], ['', 0])
-  assert.ok((await refused).every(({ status }) => status === 'rejected'))
+  assert.ok((await opening).some(({ status }) => status === 'rejected'))
   assert.deepEqual(foldersOf(child.pid), [])
 })

@@ -29,14 +29,19 @@ export class Generation {
 
   /**
    * Mounts the endpoints while the state is copied. Those of the versioned API are mounted by its first request, because most tests use one API.
+   * Gives up when the test server ends, because a worker that loses its database prints that.
    */
   static async open(parts: WorldParts, template: Template, name: string) {
+    const { ending } = parts
+    ending.throwIfAborted()
     const data = join(parts.cluster.folder, name)
     const copied = template.copy(name, data)
     copied.catch(() => {})
     const belfry = openBelfry(parts, name, data, template.vault)
     const app = await openApp(belfry)
+    ending.throwIfAborted()
     await Promise.all([app.web.ready(), copied])
+    ending.throwIfAborted()
     return new Generation(belfry, name, app, await openWorker(belfry))
   }
 

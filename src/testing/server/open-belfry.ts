@@ -17,6 +17,8 @@ export interface WorldParts {
   clock: WorldClock
   log: Logger
   addresses: Belfry['addresses']
+  /** Aborted when the test server ends. */
+  ending: AbortSignal
 }
 
 /** Sessions of each pool. A server has three, and few tests send more requests at a time. */

@@ -46,6 +46,7 @@ export class TestServer {
   /** What each world was opened with. */
   readonly #options = new Map<string, WorldOptions>()
   readonly #opening = new Set<Promise<unknown>>()
+  readonly #ending = new AbortController()
   #count = 0
 
   static async open(cluster: Cluster, log: Logger, options: NewWorld): Promise<TestServer> {
@@ -79,6 +80,7 @@ export class TestServer {
 
   /** Stops all work, because what runs without its database reports that as an error. State that is not removed ends with the cluster. */
   async close() {
+    this.#ending.abort()
     this.#control.close()
     await within(patience, Promise.allSettled(this.#opening))
     await within(patience, Promise.all([...this.#worlds.values()].map((world) => world.stop())))
@@ -99,6 +101,7 @@ export class TestServer {
       clock: new WorldClock(clock === undefined ? undefined : readDate(clock)),
       settings: chosenSettings(settings),
       addresses: { web: '', versioned: '' },
+      ending: this.#ending.signal,
     }
     const world = await World.open(parts, this.#template(parts, options), `world_${id}`, ports)
     this.#worlds.set(id, world)
