@@ -5,6 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Database } from '#platform/database.ts'
 import type { FileStore } from '#platform/file-store/file-store.ts'
 import type { Logger } from '#platform/log.ts'
+import type { Replica } from '#platform/replica.ts'
 import type { Vault } from '#platform/vault.ts'
 
 /** The parts of a running Belfry, which every endpoint, page and job receives. */
@@ -14,6 +15,8 @@ export interface Belfry {
   clock: Clock
   log: Logger
   db: Database
+  /** Some lists are read from it. */
+  replica?: Replica
   storage: Storage
   /** Files of Git LFS and releases. */
   files: FileStore

@@ -60,6 +60,12 @@ export const settings = {
       postgresAddress,
     ),
   ),
+  BELFRY_REPLICA_URL: secret(
+    unset(
+      'Standby of the server in `DATABASE_URL`, which timelines, feeds and public lists are read from while it is up to date. Unset: all are read from `DATABASE_URL`.',
+      postgresAddress,
+    ),
+  ),
   BELFRY_STORAGE_URL: secret(
     unset(
       'Bucket for files of Git LFS and releases, as `s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=off`. Unset: files in `BELFRY_DATA`.',

@@ -31,6 +31,7 @@ import { migrate } from '#platform/migrate.ts'
 import { servesRequests } from '#platform/node-roles.ts'
 import { processStart } from '#platform/processes.ts'
 import { enqueue, releaseAbandonedJobs } from '#platform/queue.ts'
+import { Replica } from '#platform/replica.ts'
 import { superviseEmbeddedPostgres } from '#platform/supervise-postgres.ts'
 import { openTracer } from '#platform/tracing/open-tracer.ts'
 import { Vault } from '#platform/vault.ts'
@@ -66,6 +67,8 @@ export async function start(
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   // Before the database is started, because settings may contradict each other.
+  if (settings.BELFRY_REPLICA_URL !== null && settings.DATABASE_URL === null)
+    throw new StartError('BELFRY_REPLICA_URL needs DATABASE_URL: the embedded PostgreSQL has no standby.')
   const files = undo.use(openFileStore(settings, log))
   makeDataFolder(data)
   checkRestored(data)
@@ -97,12 +100,15 @@ export async function start(
   const applied = await migrate(db)
   if (applied.length) log.info({ applied }, 'migrated')
   signal.throwIfAborted()
+  const replica =
+    settings.BELFRY_REPLICA_URL === null ? undefined : undo.use(new Replica(settings.BELFRY_REPLICA_URL, db, clock, log))
   const belfry: Belfry = {
     version,
     settings,
     clock,
     log,
     db,
+    ...(replica && { replica }),
     storage: new Storage(data, gitLimits(settings)),
     files,
     vault: new Vault(data),

@@ -128,6 +128,10 @@ export class ReplicatedPostgres implements AsyncDisposable {
     return query(this.primary, 'belfry', text)
   }
 
+  async queryStandby(text: string) {
+    return query(this.standby, 'belfry', text)
+  }
+
   async [Symbol.asyncDispose]() {
     for (const server of [this.primary, this.standby]) this.signal(server, 'SIGCONT')
     const running = [this.primary, this.standby].filter(({ child }) => child.exitCode === null && child.signalCode === null)

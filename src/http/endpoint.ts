@@ -63,6 +63,8 @@ export interface Declaration {
   polled?: true
   /** The response is cached like a polled one, without `X-Poll-Interval`: programs ask for it often, and in a row. */
   kept?: true
+  /** May be read from a replica, see platform/replica.ts. Only for endpoints that read nothing but the database, and do not write. */
+  replicated?: true
   /** A polled response has `Last-Modified`. */
   last_modified?: true
   /**

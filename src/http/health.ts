@@ -5,7 +5,6 @@ import type { Belfry } from '#belfry.ts'
 import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
-import type { Tracer } from '#platform/tracing/tracer.ts'
 import { retryAfter } from './errors.ts'
 
 /** If an empty query takes more milliseconds, the node is not ready. */
@@ -39,7 +38,7 @@ export class Metrics {
   readonly #process = metricsOfProcess()
   readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
-  constructor({ db }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
+  constructor({ db, replica }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
     this.#durations = new Histogram({
       name: 'belfry_http_request_duration_seconds',
       help: 'Duration of answered requests.',
@@ -58,7 +57,16 @@ export class Metrics {
         this.set({ state: 'waited for' }, db.pool.waitingCount)
       },
     })
-    if (db.tracer) this.#countSpans(db.tracer)
+    if (db.tracer)
+      this.#countOutcomes(db.tracer, {
+        name: 'belfry_trace_spans_total',
+        help: 'Spans of traces by outcome; dropped ones could not be sent to the collector.',
+      })
+    if (replica)
+      this.#countOutcomes(replica, {
+        name: 'belfry_replica_reads_total',
+        help: 'Reads from the replica by outcome; those that were behind or failed were repeated on the primary.',
+      })
     this.#countBy('state', countJobs, db, {
       name: 'belfry_jobs',
       help: 'Background jobs by state; failed ones used up their attempts and wait for an operator.',
@@ -69,16 +77,14 @@ export class Metrics {
     })
   }
 
-  /** Only while traces are exported. */
-  #countSpans(tracer: Tracer) {
+  #countOutcomes(counted: { counts: Record<string, number> }, described: { name: string; help: string }) {
     new Counter({
-      name: 'belfry_trace_spans_total',
-      help: 'Spans of traces by outcome; dropped ones could not be sent to the collector.',
+      ...described,
       labelNames: ['outcome'],
       registers: [this.#registry],
       collect() {
         this.reset()
-        for (const [outcome, count] of Object.entries(tracer.counts)) this.inc({ outcome }, count)
+        for (const [outcome, count] of Object.entries(counted.counts)) this.inc({ outcome }, count)
       },
     })
   }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Database } from '#platform/database.ts'
+import type { Replica } from '#platform/replica.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Version } from './conditional.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -55,14 +56,15 @@ export class ResponseCache {
   /** Loads the body only if `suffices` says that the response without it is not enough. */
   async getOrLoad(
     key: string,
-    load: () => Promise<MadeResponse>,
+    load: (db: Database) => Promise<MadeResponse>,
     suffices: (response: CachedResponse) => boolean,
+    replica?: Replica,
   ): Promise<FoundResponse> {
     let made: MadeResponse | undefined
     const response = await this.#responses.getOrLoad(
       key,
-      async () => {
-        made = await load()
+      async (db) => {
+        made = await load(db)
         const { status, headers, version } = made.response
         this.#bodies.set(key, { etag: headers.ETag, body: made.body }, 2 * made.body.length)
         return {
@@ -71,7 +73,7 @@ export class ResponseCache {
           bytes: 250 + (headers.Link?.length ?? 0),
         }
       },
-      (kept) => this.bodyOf(key, kept) !== undefined || suffices(kept),
+      { suffices: (kept) => this.bodyOf(key, kept) !== undefined || suffices(kept), replica },
     )
     // A copy, because the composed headers of a 304 would take more than the rest of an entry.
     return made ?? { response: { ...response }, body: this.bodyOf(key, response) }

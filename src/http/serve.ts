@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
+import type { Database } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
@@ -38,13 +39,16 @@ export interface Resources {
 /** Serves a request of an admitted caller. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
-  if (!endpoint.polled && !endpoint.kept)
-    return send(resources, request, reply, await answer(resources, endpoint, request, reply))
+  const { db, replica: known } = resources.belfry
+  const replica = endpoint.replicated && known
+  if (!endpoint.polled && !endpoint.kept) {
+    const read = (from: Database) => answer(resources, endpoint, request, reply, from)
+    return send(resources, request, reply, (await replica?.read(read))?.value ?? (await read(db)))
+  }
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
-  const { db } = resources.belfry
-  const load = async (): Promise<MadeResponse> => {
-    const { status, headers, body, topics } = await answer(resources, endpoint, request, reply)
+  const load = async (from: Database): Promise<MadeResponse> => {
+    const { status, headers, body, topics } = await answer(resources, endpoint, request, reply, from)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
     const version = endpoint.last_modified && (await findVersion(db, key, etag))
@@ -53,8 +57,8 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
   const { response, body } = await (fleeting
-    ? load()
-    : resources.responses.getOrLoad(key, load, (response) => isHad(request, response)))
+    ? load(db)
+    : resources.responses.getOrLoad(key, load, (response) => isHad(request, response), replica))
   const sent = isHad(request, response) ? undefined : body
   return sendCached(intervalOf(resources, endpoint), request, reply, response, sent, db.now)
 }
@@ -92,9 +96,14 @@ function send({ belfry }: Resources, request: FastifyRequest, reply: FastifyRepl
   return reply.type(medium === 'octets' ? type : `${type}; charset=utf-8`).send(content)
 }
 
-async function answer(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Ready> {
-  const { db } = resources.belfry
-  const { context, search } = await openContext(resources, endpoint, request, reply)
+async function answer(
+  resources: Resources,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  db: Database,
+): Promise<Ready> {
+  const { context, search } = await openContext(resources, endpoint, request, reply, db)
   const handler = endpoint.handler as (context: object) => unknown
   const writes = endpoint.method !== 'GET' && !endpoint.own_transaction
   const result = writes
@@ -128,21 +137,28 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   }
 }
 
-async function openContext(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+async function openContext(
+  resources: Resources,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  db = resources.belfry.db,
+) {
   const { belfry, loaders, cache } = resources
   const { call } = request
   const search = readParameters(endpoint, request.url)
   const params = request.params as Record<string, string>
-  const records = await loadRouteParams(loaders, belfry.db, endpoint, call.caller, params, takeEarly(call))
+  const records = await loadRouteParams(loaders, db, endpoint, call.caller, params, takeEarly(call))
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
     ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'cached' | 'following'> & Call),
     revalidate: revalidator(request, reply),
-    cached: <T>(key: string, load: () => Promise<T>) => cache.getOrLoad(key, load) as Promise<T>,
+    // What a replica returns may be out of date.
+    cached: <T>(key: string, load: () => Promise<T>) => (db === belfry.db ? (cache.getOrLoad(key, load) as Promise<T>) : load()),
     following: undefined,
     storage: belfry.storage,
     ...records,
-    db: belfry.db,
+    db,
     viewer: call.caller.user,
     medium: chooseMedium(endpoint.media, call.dialect),
     page: readPage(search, rule),

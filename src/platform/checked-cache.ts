@@ -1,5 +1,6 @@
 import { ByteCache } from './byte-cache.ts'
 import type { Database } from './database.ts'
+import type { Replica } from './replica.ts'
 import { checksOf, responseAge, type Snapshot, snapshotAge, type Topic } from './topics.ts'
 
 /** A value that was read from the database. */
@@ -9,6 +10,15 @@ export interface Loaded<T> {
   topics: readonly Topic[] | undefined
   /** Estimated, without the key and the topics. */
   bytes: number
+}
+
+type Load<T> = (db: Database) => Promise<Loaded<T>>
+
+interface LoadOptions<T> {
+  /** A cached value that does not suffice is loaded again. */
+  suffices?(value: T): boolean
+  /** Loaded from if the value is right there. */
+  replica?: Replica | undefined
 }
 
 /** When a value was last known to be right: by the commits of this process, by the monotonic clock and by the injected one. */
@@ -69,14 +79,14 @@ export class CheckedCache<T> {
       .catch(() => {})
   }
 
-  /** Concurrent callers share a load. A cached value that does not suffice is loaded again. */
-  async getOrLoad(key: string, load: () => Promise<Loaded<T>>, suffices: (value: T) => boolean = () => true): Promise<T> {
+  /** Concurrent callers share a load. */
+  async getOrLoad(key: string, load: Load<T>, { suffices = () => true, replica }: LoadOptions<T> = {}): Promise<T> {
     const begun = this.#loading.get(key)
     const shared = begun && this.#isRight(begun) && { value: await begun.value }
     if (shared && suffices(shared.value)) return shared.value
     // Read before the load, because a commit during the load makes the value out of date.
     const moment = this.#moment()
-    const loading = { ...moment, value: this.#findOrLoad(key, moment, load, suffices) }
+    const loading = { ...moment, value: this.#findOrLoad(key, moment, load, { suffices, replica }) }
     this.#loading.set(key, loading)
     try {
       return await loading.value
@@ -85,7 +95,7 @@ export class CheckedCache<T> {
     }
   }
 
-  async #findOrLoad(key: string, moment: Moment, load: () => Promise<Loaded<T>>, suffices: (value: T) => boolean): Promise<T> {
+  async #findOrLoad(key: string, moment: Moment, load: Load<T>, { suffices, replica }: Required<LoadOptions<T>>): Promise<T> {
     const kept = this.#kept.get(key)
     if (kept && this.#isRight(kept) && suffices(kept.value)) return kept.value
     const former = kept && this.#isCheckable(kept) ? kept : undefined
@@ -98,7 +108,12 @@ export class CheckedCache<T> {
       this.#keep(key, { ...former, ...moment, snapshot })
       return former.value
     }
-    const loaded = await load()
+    const copied = snapshot ? await replica?.load(load) : undefined
+    if (copied) {
+      this.#keep(key, { ...copied.loaded, ...moment, snapshot: copied.snapshot, loaded_at: moment.now })
+      return copied.loaded.value
+    }
+    const loaded = await load(this.#db)
     // Without a snapshot its topics could not be checked; the next load takes one.
     if (loaded.topics && !snapshot) this.#kept.remove(key)
     else this.#keep(key, { ...loaded, ...moment, snapshot, loaded_at: moment.now })

@@ -4,6 +4,8 @@ import { isDisconnected } from './unavailable.ts'
 
 /** In milliseconds; tests shorten them. */
 export interface HealthLimits {
+  /** Whether a server that accepts no writes is good enough. */
+  reads_standby: boolean
   /** When a statement gets no answer for this long, we ask the server through another connection whether it is working on it. */
   suspicion: number
   /** Limit for connecting and one query; a slower server counts as away. Halved while the server is away, to notice its return soon. */
@@ -12,7 +14,7 @@ export interface HealthLimits {
   retry: number
 }
 
-const usual: HealthLimits = { suspicion: 1500, probe: 3000, retry: 500 }
+const usual: HealthLimits = { reads_standby: false, suspicion: 1500, probe: 3000, retry: 500 }
 
 /** A connection of a pool, as far as the driver shows it; its types leave this out. */
 type Client = pg.ClientBase & {
@@ -167,7 +169,7 @@ export class DatabaseHealth {
   }
 
   #askOther(server: pg.ClientConfig): Promise<boolean> {
-    return this.#withProbe(server, isPrimary).catch(() => false)
+    return this.#withProbe(server, (client) => this.#isUsable(client)).catch(() => false)
   }
 
   async #withProbe<T>(server: pg.ClientConfig, ask: (client: Client) => Promise<T>): Promise<T> {
@@ -187,7 +189,7 @@ export class DatabaseHealth {
   }
 
   async #question(client: Client): Promise<boolean> {
-    if (!(await isPrimary(client))) return false
+    if (!(await this.#isUsable(client))) return false
     const silent = [...this.#clients].filter(([, watched]) => watched.silent)
     const { rows } = await client.query<{ own: number; busy: number[] }>(
       `select pg_backend_pid() as own, array(select pid from pg_stat_activity where pid = any($1) and state = 'active') as busy`,
@@ -206,6 +208,11 @@ export class DatabaseHealth {
     }
     await this.#endAbandoned(client)
     return true
+  }
+
+  async #isUsable(client: Client): Promise<boolean> {
+    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    return this.#limits.reads_standby || rows[0]?.standby === false
   }
 
   #abandon(client: Client) {
@@ -239,11 +246,6 @@ export class DatabaseHealth {
     await this.#probing
     this.#listeners.clear()
   }
-}
-
-async function isPrimary(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  return rows[0]?.standby === false
 }
 
 /** Shared, because an error keeps what is on the stack alive, and libraries keep pools, which refer to this, for the life of the process. */

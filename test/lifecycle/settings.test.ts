@@ -14,6 +14,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_VERSIONED_URL: { value: 'ftp://belfry.example', says: /an http or https address without a path/ },
   BELFRY_DATA: { value: '/dev/null/data', says: /a folder that Belfry can make and write to/ },
   DATABASE_URL: { value: 'hunter2://secret', says: /a postgres:\/\/ address/ },
+  BELFRY_REPLICA_URL: { value: 'hunter2://secret', says: /a postgres:\/\/ address/ },
   BELFRY_STORAGE_URL: { value: 's3://key:hunter2@files.example', says: /an address such as s3:\/\/KEY:SECRET@host/ },
   BELFRY_STORAGE_DOWNLOADS: { value: 'direct', says: /streamed, presigned, or the http or https address/ },
   AWS_ACCESS_KEY_ID: { value: 'hunter2 key', says: /printable ASCII characters without spaces/ },

@@ -3,6 +3,7 @@ import { type Failure, failureOf, handleError } from '#http/errors.ts'
 import { organizationPage } from '#parts/profiles/views/organization-page.ts'
 import { profilePage } from '#parts/profiles/views/profile-page.ts'
 import { CheckedCache } from '#platform/checked-cache.ts'
+import type { Database } from '#platform/database.ts'
 import type { Variant } from '#variants.ts'
 import { type Outcome, type Site, servePage, show, type Visit } from '#web/page.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
@@ -13,7 +14,7 @@ import { timelinePage } from './views/activity.ts'
 /** Serves feeds as Atom documents, and public ones also as HTML pages. */
 export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
   const { belfry } = site
-  const { db } = belfry
+  const { db, replica } = belfry
   const documents = new CheckedCache<FeedDocument & { text: string }>(db, 32 * 1024 * 1024)
 
   const everyone: FeedAddress = { kind: 'everyone' }
@@ -51,12 +52,13 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
         request,
         reply.header('Vary', 'Accept'),
       )
-    const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, async () => {
-      const { document, topics } = await readFeed(db, feed, belfry.addresses.web)
+    const load = async (from: Database) => {
+      const { document, topics } = await readFeed(from, feed, belfry.addresses.web)
       const text = atomOf(document, belfry.addresses.web)
       // The text, and the entries it was made from, which are about as large.
       return { value: { ...document, text }, topics, bytes: 4 * text.length }
-    })
+    }
+    const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, load, { replica })
     const shared = { is_public: feed.token === null, until: feed.view.until }
     return sendAtom(request, reply, shared, document, db.now)
   }

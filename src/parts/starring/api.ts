@@ -28,6 +28,7 @@ export const api = group('Starring', [
       permission: 'metadata:read',
       summary: 'List stargazers of a repository, oldest star first; the media type `star` adds the time',
       viewer: 'optional',
+      replicated: true,
       optional_scopes: ['repo'],
       list: true,
       answers: { 200: StargazerList },
@@ -64,6 +65,7 @@ export const api = group('Starring', [
       operation: 'activity/list-repos-starred-by-user',
       summary: 'List repositories starred by a user that the caller may see; the media type `star` adds the time',
       viewer: 'optional',
+      replicated: true,
     },
     async ({ db, caller, user, query, page, wire, dialect }) =>
       paged(await listStarred(db, caller, user, query, page), (row) => starredJson(row, wire, dialect.media.has('star'))),

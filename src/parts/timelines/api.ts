@@ -24,6 +24,7 @@ const declared = {
   query: { after: text() },
   list: (variant: Variant) => variant.events.page,
   polled: true,
+  replicated: true,
   followed: 'by id',
   answers: { 200: Type.Array(EventSchema) },
 } as const

@@ -24,7 +24,15 @@ const usual = {
   BELFRY_PUBLIC_EVENTS_DELAY: '0',
 }
 /** Settings that a world cannot choose. */
-const owned = ['BELFRY_HOST', 'BELFRY_PORT', 'BELFRY_VERSIONED_PORT', 'BELFRY_DATA', 'DATABASE_URL', 'BELFRY_ROLES']
+const owned = [
+  'BELFRY_HOST',
+  'BELFRY_PORT',
+  'BELFRY_VERSIONED_PORT',
+  'BELFRY_DATA',
+  'DATABASE_URL',
+  'BELFRY_REPLICA_URL',
+  'BELFRY_ROLES',
+]
 
 const first = '1'
 const freePorts: Ports = { web: 0, versioned: 0 }
