@@ -45,8 +45,9 @@ export async function startBelfry(
   folder: string,
   settings: Record<string, string> = {},
   options: string[] = [],
+  program = join(import.meta.dirname, '..', 'bin', 'belfry'),
 ): Promise<RunningBelfry> {
-  const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry'), ...options], {
+  const child = spawn('sh', [program, ...options], {
     env: {
       ...process.env,
       BELFRY_DATA: folder,

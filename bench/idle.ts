@@ -1,21 +1,32 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { packedFolder } from '#test/packed.ts'
 import { makeFolder, startBelfry } from './belfry.ts'
 import { conclude, judge, note, write } from './report.ts'
 
 /** In seconds: garbage of the start is collected when the server has been idle for a while, see idle-memory.ts. */
 const settling = 45
 
-/** The memory of a server that has just started and does nothing. */
+/** The memory of a server that has just started and does nothing: that of the package, which is one bundle, and that of a checkout. */
 export async function measureIdleMemory() {
   using folder = makeFolder()
-  await using belfry = await startBelfry(folder.path)
+  process.env.TMPDIR = folder.path
+  const program = join(await packedFolder(), 'node_modules', 'belfry', 'bin', 'belfry')
+  write('\nMemory of the Node process, MB\n\n| Belfry | after the start | idle | target |\n|---|---:|---:|---:|')
+  const installed = await measure('package', program)
+  write(`${installed.row} ${judge(installed.idle, { most: 120 })} |`)
+  write(`${(await measure('checkout')).row} |`)
+  note('idle memory of the Node process: MB', installed.idle)
+}
+
+async function measure(name: string, program?: string) {
+  using folder = makeFolder()
+  await using belfry = await startBelfry(folder.path, {}, [], program)
   const before = residentMemory(belfry.pid)
   await sleep(settling * 1000)
-  const after = residentMemory(belfry.pid)
-  write('\nMemory of the Node process, MB\n\n| after the start | idle | target |\n|---:|---:|---:|')
-  write(`| ${before.toFixed(0)} | ${after.toFixed(0)} | ${judge(after, { most: 120 })} |`)
-  note('idle memory of the Node process: MB', after)
+  const idle = residentMemory(belfry.pid)
+  return { idle, row: `| ${name} | ${before.toFixed(0)} | ${idle.toFixed(0)} |` }
 }
 
 const residentMemory = (pid: number) =>

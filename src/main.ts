@@ -26,6 +26,9 @@ Options:
 Settings, read from the environment [default]:
 `
 
+// It is for this process alone, see bin/belfry: the threads of git would wait for each other.
+delete process.env.MALLOC_ARENA_MAX
+
 const terminal = openTerminal()
 const { print } = terminal
 

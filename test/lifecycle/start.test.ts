@@ -44,6 +44,10 @@ test('the embedded PostgreSQL is closed to others and writes to disk', async (t)
   await using host = await Host.openUsed()
   const first = await host.start()
 
+  await t.test('it does not inherit how Node allocates', linux, () => {
+    assert.doesNotMatch(readFileSync(`/proc/${host.postmaster}/environ`, 'latin1'), /MALLOC_ARENA_MAX/)
+  })
+
   await t.test('it opens no port: only the two HTTP listeners do', linux, async () => {
     const listening = new Set(['tcp', 'tcp6'].flatMap((table) => listeningSockets(`/proc/net/${table}`)))
     const processes = processesIn(host.cluster)
