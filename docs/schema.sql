@@ -881,6 +881,14 @@ alter table lfs_objects add constraint lfs_objects_repo_id_fkey FOREIGN KEY (rep
 alter table lfs_objects add constraint lfs_objects_pkey PRIMARY KEY (repo_id, oid);
 CREATE INDEX lfs_objects_oid ON lfs_objects USING btree (oid);
 
+create table list_snapshots (
+  user_id bigint not null,
+  snapshot pg_snapshot not null,
+  read_at timestamp with time zone not null
+) with (fillfactor=50);
+alter table list_snapshots add constraint list_snapshots_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table list_snapshots add constraint list_snapshots_pkey PRIMARY KEY (user_id);
+
 create table log_base (
   base bigint not null
 );

@@ -21,7 +21,7 @@ const batch = 5000
 
 /**
  * A database restored from a dump restarts its transaction ids below the positions in its log. This moves new positions above all
- * existing ones; it runs before anything is recorded.
+ * existing ones; it runs before anything is recorded. Snapshots of the former server would contain transactions that are still to come.
  */
 export async function alignLog(db: Queryable) {
   const log = await db.first<{ restored: boolean }>(sql`select max(position) >= log_position() as restored from events`)
@@ -29,4 +29,5 @@ export async function alignLog(db: Queryable) {
   await db.query(sql`
     update log_base set base = base + gap
     from (select greatest((select max(position) from events), (select max(position) from threads)) + 1 - log_position() as gap) restored`)
+  await db.query(sql`delete from list_snapshots`)
 }

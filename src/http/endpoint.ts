@@ -194,10 +194,14 @@ export class Answer<Body> {
   readonly bookmark: string | undefined
   /** What a polled response depends on, if it is known: the response is right until one of them changes. */
   readonly topics: readonly Topic[] | undefined
+  /** What must be done before a polled response is sent. It runs while the version of the response is looked up. */
+  readonly before_sending: (() => Promise<unknown>) | undefined
 
   constructor(
     body: Body,
-    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'bookmark' | 'topics'>>,
+    more: Partial<
+      Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'bookmark' | 'topics' | 'before_sending'>
+    >,
   ) {
     this.body = body
     this.status = more.status
@@ -207,6 +211,7 @@ export class Answer<Body> {
     this.changed_at = more.changed_at
     this.bookmark = more.bookmark
     this.topics = more.topics
+    this.before_sending = more.before_sending
   }
 }
 

@@ -48,10 +48,10 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
   const load = async (from: Database): Promise<MadeResponse> => {
-    const { status, headers, body, topics } = await answer(resources, endpoint, request, reply, from)
+    const { status, headers, body, topics, before_sending } = await answer(resources, endpoint, request, reply, from)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
-    const version = endpoint.last_modified && (await findVersion(db, key, etag))
+    const [version] = await Promise.all([endpoint.last_modified ? findVersion(db, key, etag) : undefined, before_sending?.()])
     return { response: { status, headers: { ...headers, ETag: etag }, version }, body: text, topics }
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
@@ -83,6 +83,7 @@ interface Ready {
   headers: Record<string, string>
   body: unknown
   topics: readonly Topic[] | undefined
+  before_sending: Answer<unknown>['before_sending']
 }
 
 function send({ belfry }: Resources, request: FastifyRequest, reply: FastifyReply, { status, headers, body }: Ready) {
@@ -117,6 +118,7 @@ async function answer(
     cursors,
     changed_at,
     topics,
+    before_sending,
   } = result instanceof Answer ? result : new Answer(result, {})
   const body = await inAcceptedForms(endpoint, context, made, resources.renderBodies)
   const address = `${request.call.wire.api}${request.originalUrl.slice(request.call.variant.prefix.length).split('?')[0]}`
@@ -127,6 +129,7 @@ async function answer(
   const had = version && endpoint.method === 'GET' && isUnchanged(request.headers, version)
   return {
     topics,
+    before_sending,
     body: had ? undefined : body,
     status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {

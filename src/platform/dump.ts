@@ -12,8 +12,8 @@ export interface DumpPlan {
   sequences: Record<string, string | null>
 }
 
-/** Rows that are only true of the server that wrote them: which transactions touched what, which workers live, and its maintenance. */
-const skipped = ['public.topic_changes', 'public.workers', 'public.maintenance']
+/** Rows that are only true of the server that wrote them: which transactions touched what or were in a list, which workers live, and its maintenance. */
+const skipped = ['public.topic_changes', 'public.list_snapshots', 'public.workers', 'public.maintenance']
 
 const schemas = `('public', 'graphile_worker')`
 

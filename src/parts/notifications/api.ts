@@ -15,7 +15,7 @@ import {
   threadSubscriptionJson,
   threadsJson,
 } from './json.ts'
-import { lastListSnapshot } from './list-snapshots.ts'
+import { lastListSnapshot, storeListSnapshot } from './list-snapshots.ts'
 import { markAllRead, markLocked } from './mark-read.ts'
 import { listThreadReasons } from './reasons.ts'
 import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './thread-subscription.ts'
@@ -55,11 +55,15 @@ async function list(
     since: parseTime('since', since),
     before: parseTime('before', before),
   } as const
-  const { rows, total } = await listThreads(db, viewer, filter, page)
+  const { rows, total, new_snapshot } = await listThreads(db, viewer, filter, page)
   // Invitations and transfers expire, which no topic reports.
   const expires = rows.some(({ type }) => type === 'RepositoryInvitation' || type === 'RepositoryTransfer')
   const topics: Topic[] = ['w', `a${viewer.id}`, `i${viewer.id}`, ...rows.map(({ repo_id }) => `r${repo_id}` as const)]
-  return new Answer(threadsJson(rows, wire), { total, ...(!expires && { topics: [...new Set(topics)] }) })
+  return new Answer(threadsJson(rows, wire), {
+    total,
+    ...(new_snapshot !== undefined && { before_sending: () => storeListSnapshot(db, viewer, new_snapshot) }),
+    ...(!expires && { topics: [...new Set(topics)] }),
+  })
 }
 
 function parseTime(field: string, given: string | undefined): Date | undefined {
@@ -102,9 +106,9 @@ export const api = group('Notifications', [
       answers: { 205: Nothing, 202: Background },
     },
     async ({ db, viewer, body }) => {
-      const given = parseTime('last_read_at', body.last_read_at ?? undefined)
+      const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
       if (body.read === false) return new Answer(undefined, { status: 205 })
-      const marks = { last_read_at: given ?? db.now, list_snapshot: lastListSnapshot(db, viewer) }
+      const marks = { last_read_at, list_snapshot: await lastListSnapshot(db, viewer, last_read_at) }
       const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
       return finished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
     },
@@ -219,7 +223,7 @@ export const api = group('Notifications', [
     },
     async ({ db, viewer, repo, body }) => {
       const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
-      const marks = { last_read_at, list_snapshot: lastListSnapshot(db, viewer), repo_id: repo.id }
+      const marks = { last_read_at, list_snapshot: await lastListSnapshot(db, viewer, last_read_at), repo_id: repo.id }
       await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
       return background
     },

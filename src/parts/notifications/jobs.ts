@@ -3,6 +3,7 @@ import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { deleteOldChanges } from '#platform/topics.ts'
 import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'
+import { deleteOldSnapshots } from './list-snapshots.ts'
 import { type MarkInBackground, markInBackground } from './mark-read.ts'
 import { wakeThreads } from './snooze.ts'
 
@@ -19,7 +20,10 @@ export function notificationTasks(db: Database): Record<string, Task> {
     prune_threads: () =>
       db.transaction(async (transaction) => {
         if (await pruneThreads(transaction)) await enqueue(transaction, 'prune_threads', {})
-        else await deleteOldValidators(transaction)
+        else {
+          await deleteOldValidators(transaction)
+          await deleteOldSnapshots(transaction)
+        }
       }),
     prune_topics: () => deleteOldChanges(db),
   }

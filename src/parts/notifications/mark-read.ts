@@ -15,7 +15,7 @@ interface Scope {
  * A scalar, not a join: `log_base` has one row and is never analyzed, so the planner expects 2,260. With a join it reads every thread of
  * the server to find one by its id (40 to 141 ms instead of 0.2).
  */
-const base = sql`(select base from log_base)`
+export const base = sql`(select base from log_base)`
 
 type Wanted = Pick<Scope, 'last_read_at'> & Partial<Scope>
 

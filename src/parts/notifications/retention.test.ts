@@ -50,3 +50,26 @@ test('any number of old threads is deleted in one run', async () => {
   await told(forge)
   assert.equal((await db.rows(sql`select from threads`)).length, 0)
 })
+
+test('the snapshot of a list is deleted after thirty days, and stored again when the list is read', async () => {
+  await using forge = await openGuild()
+  const { ben, cy, clock } = forge
+  const { db } = forge.belfry
+  const place = await forge.place()
+  const stored = async () => (await db.rows(sql`select snapshot from list_snapshots`)).length
+  const prune = async () => {
+    await db.transaction((transaction) => transaction.query(sql`select graphile_worker.add_job('prune_threads')`))
+    await told(forge)
+  }
+  await place.open(cy, { body: '@ben' })
+  await told(forge)
+  await ben.read('/notifications')
+  clock.advance(30 * day)
+  await prune()
+  assert.equal(await stored(), 1)
+  clock.advance(1)
+  await prune()
+  assert.equal(await stored(), 0)
+  await ben.read('/notifications')
+  assert.equal(await stored(), 1)
+})

@@ -7,7 +7,7 @@ import { pausedFor } from '#parts/webhooks/pauses.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
-import { rememberListSnapshot } from './list-snapshots.ts'
+import { isInListSnapshot } from './list-snapshots.ts'
 import { marksLock } from './mark-read.ts'
 
 /** A user's notification thread, with the current state of its subject. */
@@ -138,27 +138,32 @@ function matching({ view, participating, repo_id, since, before, besides = empty
 /** Longer lists are not counted, so they have no last page. */
 const mostCounted = 1000
 
+interface ThreadList extends Listed<Thread> {
+  /** Set if the stored snapshot does not contain all threads of the list, see list-snapshots.ts. */
+  new_snapshot: string | undefined
+}
+
 /** Newest first. A list that is not counted has a total of Infinity. */
 export async function listThreads(
   db: Database,
   user: { id: number },
   filter: Filter,
   { limit, offset }: Slice,
-): Promise<Listed<Thread>> {
+): Promise<ThreadList> {
   // The row after the page has the counts. Without it, the page is the last one.
-  const found = await db.genericPlanRows<ThreadRow & { snapshot: string; counts: Counts | null }>(sql`
-    select page.*, (select pg_current_snapshot()::text) as snapshot,
+  const found = await db.genericPlanRows<ThreadRow & { snapshot: string; is_stored: boolean; counts: Counts | null }>(sql`
+    select page.*, (select pg_current_snapshot()::text) as snapshot, ${isInListSnapshot(user, sql`page.position`)} as is_stored,
       case when row_number() over () > ${limit} then (${counts(db, user, filter, mostCounted)}) end as counts
     from (
       select ${columns} from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
       order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}) page`)
   // Later pages do not show threads that came to the front since, so only the first page is remembered.
-  if (found[0] && offset === 0) rememberListSnapshot(db, user, found[0].snapshot)
+  const new_snapshot = offset === 0 ? found.find(({ is_stored }) => !is_stored)?.snapshot : undefined
   const rows = withRepositories(found.slice(0, limit))
-  if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
+  if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length, new_snapshot }
   const total = await totalOf(db, user, filter, mostCounted, found[limit]?.counts)
   // A page past the end has no next page.
-  return { rows, total: total < mostCounted ? total : found.length ? Infinity : offset }
+  return { rows, total: total < mostCounted ? total : found.length ? Infinity : offset, new_snapshot }
 }
 
 /** Counts up to `most` threads. */
