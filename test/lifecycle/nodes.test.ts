@@ -121,28 +121,6 @@ test('nodes with other roles answer only what they serve', async () => {
   assert.equal(message, 'This node does not serve this address: its BELFRY_ROLES are web, without api.')
 })
 
-test('a rate limit holds across nodes', async () => {
-  await using host = await Host.open()
-  await using database = await openDatabase()
-  const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: newToken() }
-  const nodes = await Promise.all([host.start({ settings }), host.start({ settings })])
-  const ask = async (node: BelfryProcess) => {
-    const { status, headers } = await fetch(`${node.versioned}/meta`)
-    const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`))
-    return { status, used: number('used'), reset: number('reset') }
-  }
-  const [one, other] = nodes as [BelfryProcess, BelfryProcess]
-  for (let count = 0; count < 25; count++) for (const node of nodes) assert.equal((await ask(node)).status, 200)
-  const known = async () => (await database.query('select used::int from rate_limits')).map(({ used }) => used)
-  await until('the counts of both are shared', async () => (await known())[0] === 50)
-  // A node learns what the other counted when it shares its next request.
-  await ask(other)
-  await until('that request is shared', async () => (await known())[0] === 51)
-  await until('a node refuses what both have counted', async () => (await ask(one)).status === 403)
-  await until('and so does the other', async () => (await ask(other)).status === 403)
-  assert.equal((await ask(one)).reset, (await ask(other)).reset)
-})
-
 test('a node outlives a database that closes its sessions, even while its worker looks for its first job', async () => {
   await using host = await Host.open()
   await using database = await openDatabase()
