@@ -10,9 +10,10 @@ import { base } from './mark-read.ts'
  * response is looked up, which takes longer. It does not wait for the disk: after a power loss, threads of the last second stay unread.
  */
 export async function storeListSnapshot(db: Queryable, user: { id: number }, snapshot: string) {
-  // Of two nodes that read at the same time, the one with the older snapshot may be the later one here.
+  // Of two nodes that read at the same time, the one with the older snapshot may be the later one here. The account may be deleted meanwhile.
   await db.query(sql`
-    insert into list_snapshots as l (user_id, snapshot, read_at) select ${user.id}, ${snapshot}::pg_snapshot, ${db.now} from ${asyncCommit}
+    insert into list_snapshots as l (user_id, snapshot, read_at)
+    select id, ${snapshot}::pg_snapshot, ${db.now} from accounts, ${asyncCommit} where id = ${user.id} for key share of accounts
     on conflict (user_id) do update set snapshot = excluded.snapshot, read_at = excluded.read_at
     where pg_snapshot_xmax(excluded.snapshot) >= pg_snapshot_xmax(l.snapshot)`)
 }
