@@ -15,7 +15,7 @@ const people = Number(process.env.BENCH_POLLERS ?? 10_000)
 const seconds = 60
 const writesPerSecond = 50
 const repositoriesEach = 7
-const streams = Math.min(1000, people)
+const streams = Math.min(10_000, people)
 const idleSeconds = 60
 
 /** Many people at once: their polls, and their open streams. */
@@ -30,15 +30,22 @@ export async function measureCrowd() {
   await measurePolls(belfry, postmaster)
 }
 
-/** Everyone follows a timeline of their own, and nothing happens. Workers and senders look for work also when there is no stream. */
+/**
+ * Everyone follows a timeline of their own, on which nothing happens; then stars are given elsewhere. Workers and senders look for work also
+ * when there is no stream.
+ */
 async function measureStreams(belfry: RunningBelfry, db: Database, postmaster: number) {
-  const without = await measureIdle(belfry, db, postmaster)
+  const pool = new Pool(`http://127.0.0.1:${belfry.port}`, { connections: 16 })
+  await using _ = { [Symbol.asyncDispose]: () => pool.close() }
+  const star = starElsewhere((address, method) => send(pool, address, method))
+  const writes = () => paced(star, writesPerSecond, idleSeconds)
+  const without = [await measureLoad(belfry, db, postmaster), await measureLoad(belfry, db, postmaster, writes)]
   const open: IncomingMessage[] = []
   for (let person = 1; person <= streams; person++) {
     const asked = request({
       ...{ port: belfry.port, path: `/api/v3/repos/poller-${person}/repo-${person}/events`, agent: false },
       // An address may have 200 streams.
-      localAddress: `127.0.0.${Math.ceil(person / 100) + 1}`,
+      localAddress: `127.0.0.${Math.ceil(person / 150) + 1}`,
       headers: { accept: 'text/event-stream', authorization: `Bearer ${tokenOf(person)}` },
     }).end()
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -47,19 +54,21 @@ async function measureStreams(belfry: RunningBelfry, db: Database, postmaster: n
   }
   // The looks after the last commit end.
   await sleep(10_000)
-  const during = await measureIdle(belfry, db, postmaster)
+  const during = [await measureLoad(belfry, db, postmaster), await measureLoad(belfry, db, postmaster, writes)]
   for (const answer of open) answer.destroy()
-  note('open streams: transactions a minute more than without', (during[0] ?? 0) - (without[0] ?? 0))
-  write(`\n${streams} open streams, nothing happens\n`)
-  write('| | transactions a minute | Node, ms a second | PostgreSQL, ms a second |\n|---|---:|---:|---:|')
-  for (const [name, found] of Object.entries({ 'no stream': without, [`${streams} streams`]: during })) {
-    write(`| ${[name, ...found.map((each) => each.toFixed(1))].join(' | ')} |`)
-  }
+  note('open streams: transactions a minute more than without', (during[0]?.[0] ?? 0) - (without[0]?.[0] ?? 0))
+  write(`\n${streams} open streams, on which nothing happens\n`)
+  write(
+    '| | stars a second elsewhere | transactions a minute | Node, ms a second | PostgreSQL, ms a second |\n|---|---:|---:|---:|---:|',
+  )
+  for (const [index, stars] of [0, writesPerSecond].entries())
+    for (const [name, found] of Object.entries({ 'no stream': without[index], [`${streams} streams`]: during[index] }))
+      write(`| ${[name, stars, ...(found ?? []).map((each) => each.toFixed(1))].join(' | ')} |`)
 }
 
-async function measureIdle(belfry: RunningBelfry, db: Database, postmaster: number) {
+async function measureLoad(belfry: RunningBelfry, db: Database, postmaster: number, work?: () => Promise<unknown>) {
   const [transactions, before] = [await countTransactions(db), processorTimes(belfry.pid, postmaster)]
-  await sleep(idleSeconds * 1000)
+  await Promise.all([sleep(idleSeconds * 1000), work?.()])
   const after = processorTimes(belfry.pid, postmaster)
   const made = (await countTransactions(db)) - transactions
   return [(made * 60) / idleSeconds, (after.node - before.node) / idleSeconds, (after.postgres - before.postgres) / idleSeconds]
@@ -80,33 +89,21 @@ async function countTransactions(db: Database) {
 async function measurePolls(belfry: RunningBelfry, postmaster: number) {
   const pool = new Pool(`http://127.0.0.1:${belfry.port}`, { connections: 64 })
   await using _ = { [Symbol.asyncDispose]: () => pool.close() }
-  const send = async (address: Address, method: 'GET' | 'PUT' | 'DELETE' = 'GET') => {
-    const { path, person, etag } = address
-    const headers = { authorization: `Bearer ${tokenOf(person)}`, ...(etag && { 'if-none-match': etag }) }
-    const { statusCode, headers: answered, body } = await pool.request({ method, path: `/api/v3${path}`, headers })
-    await body.dump()
-    if (statusCode >= 400) throw new Error(`${method} ${path} gave ${statusCode}`)
-    address.etag = String(answered.etag)
-    return statusCode
-  }
+  const ask = (address: Address, method?: Method) => send(pool, address, method)
   const addresses = Array.from({ length: people }, (_, index) => addressesOf(index + 1)).flat()
   const rest = addresses.values()
   await Promise.all(
     Array.from({ length: 32 }, async () => {
-      for (const address of rest) await send(address)
+      for (const address of rest) await ask(address)
     }),
   )
-  let stars = 0
-  const star = async () => {
-    const number = (stars++ >> 1) % people
-    await send({ person: 0, path: `/user/starred/poller-${number + 1}/elsewhere-${number + 1}` }, stars % 2 ? 'PUT' : 'DELETE')
-  }
+  const star = starElsewhere(ask)
   const statuses = new Map<number, number>()
   const next = shuffled(addresses).values()
   const poll = async () => {
     const { value } = next.next()
     if (!value) return
-    const status = await send(value)
+    const status = await ask(value)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   const used = async (work: Promise<unknown>[]) => {
@@ -126,6 +123,27 @@ async function measurePolls(belfry: RunningBelfry, postmaster: number) {
   write(
     `| ${(polls / seconds).toFixed(0)} | ${(((statuses.get(304) ?? 0) / polls) * 100).toFixed(1)} % | ${node.toFixed(2)} | ${postgres.toFixed(2)} | ${cores.toFixed(2)} | ${judge(cores, { most: 0.25 })} |`,
   )
+}
+
+type Method = 'GET' | 'PUT' | 'DELETE'
+
+async function send(pool: Pool, address: Address, method: Method = 'GET') {
+  const { path, person, etag } = address
+  const headers = { authorization: `Bearer ${tokenOf(person)}`, ...(etag && { 'if-none-match': etag }) }
+  const { statusCode, headers: answered, body } = await pool.request({ method, path: `/api/v3${path}`, headers })
+  await body.dump()
+  if (statusCode >= 400) throw new Error(`${method} ${path} gave ${statusCode}`)
+  address.etag = String(answered.etag)
+  return statusCode
+}
+
+/** A star or the end of one in a repository that is not followed, at each call in another one. */
+function starElsewhere(ask: (address: Address, method: Method) => Promise<unknown>) {
+  let stars = 0
+  return async () => {
+    const number = (stars++ >> 1) % people
+    await ask({ person: 0, path: `/user/starred/poller-${number + 1}/elsewhere-${number + 1}` }, stars % 2 ? 'PUT' : 'DELETE')
+  }
 }
 
 interface Address {

@@ -1769,6 +1769,7 @@ create table topic_changes (
 );
 CREATE INDEX topic_changes_age ON topic_changes USING brin (created_at) WITH (pages_per_range='16');
 CREATE INDEX topic_changes_topic ON topic_changes USING btree (topic, xid);
+CREATE INDEX topic_changes_xid ON topic_changes USING btree (xid);
 
 create table transfers (
   id bigint generated always as identity not null,

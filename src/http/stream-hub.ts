@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Belfry } from '#belfry.ts'
+import { TopicFeed } from '#platform/topic-feed.ts'
 import { checksOf, type Snapshot, type Topic } from '#platform/topics.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { failureOf } from './errors.ts'
@@ -8,32 +9,30 @@ import type { Look, News, StreamReader } from './stream-reader.ts'
 /** After a commit we look at once, and again a few times: an event shows only when all transactions that began before it have ended. */
 const looks = [0, 30, 100, 400, 1500]
 /**
- * Without commits we still look, because some things change with time alone, and the notification of another node's commit may be lost. Heartbeats
- * are more frequent. In milliseconds.
+ * Without commits we still look if it is not known what a stream depends on: some things change with time alone, and the notification of
+ * another node's commit may be lost. Heartbeats are more frequent. In milliseconds.
  */
 const quiet = 30_000
 const beat = 10_000
 
 /** How many looks of all streams run at once: streams must not take the database connections that requests need. */
 const mostLooks = 4
-/** All streams together look 500 times in a second at most: with more of them, each looks less often. In milliseconds. */
+/** All streams together look 500 times in a second at most: the more of them have something to look for, the less often each looks. In milliseconds. */
 const share = 2
 
 /** The hubs of one process. Streams of the same key, which is a caller and an address, share one. */
 export class Hubs {
   readonly belfry: Belfry
+  readonly feed: TopicFeed
+  /** Those that may find something. */
+  readonly busy = new Set<Hub>()
   readonly #hubs = new Map<string, Hub>()
   #looking = 0
   readonly #waiting: (() => void)[] = []
 
-  #round: NodeJS.Timeout | undefined
-
   constructor(belfry: Belfry) {
     this.belfry = belfry
-  }
-
-  get size() {
-    return this.#hubs.size
+    this.feed = new TopicFeed(belfry.db, belfry.log)
   }
 
   get(key: string): Hub | undefined {
@@ -43,18 +42,11 @@ export class Hubs {
   open(key: string, bookmark: string | null, pause: number): Hub {
     const hub: Hub = new Hub(this, bookmark, pause, () => this.#close(key, hub))
     this.#hubs.set(key, hub)
-    // All at once, so that their checks share a statement.
-    this.#round ??= setInterval(() => {
-      for (const each of this.#hubs.values()) each.wake()
-    }, quiet).unref()
     return hub
   }
 
   #close(key: string, hub: Hub) {
     if (this.#hubs.get(key) === hub) this.#hubs.delete(key)
-    if (this.#hubs.size) return
-    clearInterval(this.#round)
-    this.#round = undefined
   }
 
   /** Logs bugs only. When a caller lost access, the stream just ends, and the reconnect says why. After the end of a stream, errors do not matter. */
@@ -87,6 +79,9 @@ export class Hub {
   #bookmark: string | null
   #advancing: Promise<boolean> | undefined
   #topics: readonly Topic[] | undefined
+  /** What rings the bell: changes of these topics, or any commit. */
+  #subscribed: readonly Topic[] | undefined
+  #unsubscribe: (() => void) | undefined
   /** The state of the database in which the topics were last checked. */
   #snapshot: Snapshot | undefined
   /**
@@ -119,11 +114,6 @@ export class Hub {
   detach(reader: StreamReader) {
     this.#readers.delete(reader)
     if (!this.#readers.size) this.#end()
-  }
-
-  /** Checks its topics. */
-  wake() {
-    if (this.#topics) this.#bell.ring()
   }
 
   /** Looks now. If a look is running, it may have begun too early, so this looks again after it. True when something was found. */
@@ -179,9 +169,23 @@ export class Hub {
     }
   }
 
+  /**
+   * Any commit rings while the topics are not known, or while an event may be hidden by older transactions. True if something else rings now than
+   * before: then the caller must check again, because a commit in between may have rung nothing.
+   */
+  #subscribe(): boolean {
+    const topics = this.#settled_by === undefined ? this.#topics : undefined
+    if (this.#unsubscribe && topics === this.#subscribed) return false
+    this.#unsubscribe?.()
+    const ring = () => this.#bell.ring()
+    this.#subscribed = topics
+    this.#unsubscribe = topics ? this.#hubs.feed.subscribe(topics, ring) : this.#hubs.belfry.db.onTransactionEnd(ring)
+    return true
+  }
+
   async #run() {
     this.#running = true
-    const off = this.#hubs.belfry.db.onTransactionEnd(() => this.#bell.ring())
+    this.#subscribe()
     let looked = performance.now()
     let last_beat = looked
     for (let round = 0; this.#readers.size; round++) {
@@ -189,20 +193,25 @@ export class Hub {
       if (!this.#readers.size) break
       if (rung) round = -1
       if (rung || round < looks.length || (!this.#topics && performance.now() - looked >= quiet)) {
-        const early = looked + Math.max(this.#pause, share * this.#hubs.size) - performance.now()
+        this.#hubs.busy.add(this)
+        const early = looked + Math.max(this.#pause, share * this.#hubs.busy.size) - performance.now()
         if (early > 0) await sleep(early, undefined, { ref: false })
         if (!(await this.#mayFind())) round = looks.length
         // If a look found something, there may be more than one look returns.
         else if (await this.advance()) round = -1
         // Streams outlive an outage: they look again soon, and at once when the database is back.
         else if (this.#away) round = Math.min(round, 2)
+        if (this.#subscribe()) round = Math.min(round, 0)
         looked = performance.now()
       }
+      if (round >= looks.length) this.#hubs.busy.delete(this)
       if (performance.now() - last_beat < beat) continue
       last_beat = performance.now()
       for (const reader of this.#readers) reader.beat()
     }
-    off()
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.#hubs.busy.delete(this)
     this.#running = false
   }
 

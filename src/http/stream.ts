@@ -138,7 +138,7 @@ async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: St
  * The maximum number of open streams. A stream takes a connection and about 50 KB. A browser has one for each open inbox page, a program one
  * for each timeline that it follows. Many users may share an address behind a router or an untrusted proxy.
  */
-export const mostStreams = { user: 50, address: 200, server: 5000 }
+export const mostStreams = { user: 50, address: 200, server: 10_000 }
 
 /** The client of a stream. */
 interface Follower {
