@@ -10,14 +10,16 @@ URL is the address of a server, or of its API. If there is an API below /api/v3,
 one. Give two addresses to check both. Each check is one statement of the specification: npx belfry conformance --list lists them.
 
 Repositories, webhooks and tokens that a run makes have names like conformance-1a2b3c4d-repository-1, and are deleted at the end, also after
-Ctrl-C. What cannot be deleted is listed. Stars and notifications of other repositories are not changed. Still, use an account made for it.
+Ctrl-C. What cannot be deleted is listed. The authorizations of the given OAuth applications are revoked. Stars and notifications of other repositories are not changed. Still, use an account made for it.
 
 Callers:
   --token TOKEN           a classic personal token with the scopes repo, delete_repo, notifications and user [BELFRY_CONFORMANCE_TOKEN]
   --other-token TOKEN     the same of a second user, for notifications and access [BELFRY_CONFORMANCE_OTHER_TOKEN]
-  --password PASSWORD     of the user of --token, for Basic authentication and scopes [BELFRY_CONFORMANCE_PASSWORD]
+  --password PASSWORD     of the user of --token, for Basic authentication, scopes, and to sign in at the pages [BELFRY_CONFORMANCE_PASSWORD]
+  --session COOKIES       of a session of that user at the pages, if a password is not enough there [BELFRY_CONFORMANCE_SESSION]
   --client-id ID          an OAuth application of the server, with --client-secret [BELFRY_CONFORMANCE_CLIENT_ID]
   --client-secret SECRET  [BELFRY_CONFORMANCE_CLIENT_SECRET]
+  --local-client-id ID    another application, whose callback is a localhost address [BELFRY_CONFORMANCE_LOCAL_CLIENT_ID]
 Checks for which one of them is missing are skipped, and say so.
 
 Server:
@@ -58,8 +60,10 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     token: text,
     'other-token': text,
     password: text,
+    session: text,
     'client-id': text,
     'client-secret': text,
+    'local-client-id': text,
     variant: text,
     receiver: text,
     only: { ...text, multiple: true, default: [] },
@@ -69,9 +73,9 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     json: text,
     html: text,
   })
-  type Secret = 'token' | 'other-token' | 'password' | 'client-id' | 'client-secret'
+  type Secret = 'token' | 'other-token' | 'password' | 'session' | 'client-id' | 'client-secret' | 'local-client-id'
   const secret = (name: Secret) =>
-    (values[name] ?? environment[`BELFRY_CONFORMANCE_${name.toUpperCase().replace('-', '_')}`]) || undefined
+    (values[name] ?? environment[`BELFRY_CONFORMANCE_${name.toUpperCase().replaceAll('-', '_')}`]) || undefined
   const urls = positionals.map(readUrl)
   const token = secret('token')
   const [client_id, client_secret] = [secret('client-id'), secret('client-secret')]
@@ -91,7 +95,9 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
       token: token ?? '',
       other_token: secret('other-token'),
       password: secret('password'),
+      session: secret('session'),
       application: client_id && client_secret ? { client_id, client_secret } : undefined,
+      local_client_id: secret('local-client-id'),
       variant: readVariant(values.variant),
       timeout: 1000 * readNumber('timeout', values.timeout, 600),
     },

@@ -14,6 +14,9 @@ import { oauth } from './checks/oauth.ts'
 import { starring } from './checks/starring.ts'
 import './checks/threads.ts'
 import { watching } from './checks/watching.ts'
+import './checks/web-flow.ts'
+import './checks/web-flow-redirects.ts'
+import './checks/web-flow-tokens.ts'
 import { webhooks } from './checks/webhooks.ts'
 
 /** All checks in the order of the specification. */

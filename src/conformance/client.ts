@@ -59,8 +59,12 @@ export class Client {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
       })
       const read = await readBody(response)
-      const answered = { status: response.status, response_headers: Object.fromEntries(response.headers) }
-      const answer = new Answer({ ...asked, ...answered, response_body: read.slice(0, shown) }, response.headers, read)
+      const answered = { status: response.status, response_headers: withoutCredentials(Object.fromEntries(response.headers)) }
+      const answer = new Answer(
+        { ...asked, ...answered, response_body: withoutSecrets(read.slice(0, shown)) },
+        response.headers,
+        read,
+      )
       if ([403, 429].includes(answer.status) && answer.headers.get('x-ratelimit-remaining') === '0')
         throw new Skip('The rate limit of the server is used up.')
       return answer
@@ -89,15 +93,20 @@ const bodyText = (body: object | string) =>
 
 const withoutCredentials = (headers: Record<string, string>) =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      name.toLowerCase() === 'authorization' ? `${value.split(' ')[0]} …` : value,
-    ]),
+    Object.entries(headers).map(([name, value]) => {
+      if (name.toLowerCase() === 'authorization') return [name, `${value.split(' ')[0]} …`]
+      return [name, /^(set-)?cookie$/i.test(name) ? '…' : withoutSecrets(value)]
+    }),
   )
 
-/** In a JSON body or a form. */
-const withoutSecrets = (body: string) =>
-  body.replaceAll(/((?:client_secret|code|password)"?[:=]\s*"?)[^"&]+/g, '$1…').slice(0, shown)
+/** In a JSON or XML body, a form, or the query of an address. */
+const withoutSecrets = (text: string) =>
+  text
+    .replaceAll(
+      /((?<!\w)(?:client_secret|access_token|code|password|csrf|authenticity_token)(?:"?[:=]\s*"?|>|" value="))[^"&<\s]+/g,
+      '$1…',
+    )
+    .slice(0, shown)
 
 async function readBody(response: Response): Promise<string> {
   const parts: Uint8Array[] = []

@@ -12,29 +12,30 @@ export interface TargetOptions {
   password: string | undefined
   /** An OAuth application of the server. */
   application: { client_id: string; client_secret: string } | undefined
+  /** The id of another application, whose callback is a localhost address. */
+  local_client_id: string | undefined
+  /** The cookies of a session at the pages of the server. */
+  session: string | undefined
   variant: VariantName | undefined
   timeout: number
 }
 
 /** The server that is checked, and who calls it. */
-export interface Target {
+export interface Target extends Omit<TargetOptions, 'url' | 'other_token' | 'variant'> {
   base: string
   /** The web root, `{auth_url}` of the specification. */
   web: string
   variant: VariantName
   login: string
-  token: string
   other: { login: string; token: string } | undefined
-  password: string | undefined
-  application: TargetOptions['application']
-  timeout: number
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** Finds the API below an address and who its callers are. */
 export async function findTarget(options: TargetOptions, signal: AbortSignal): Promise<Target> {
-  const { token, other_token, timeout, password, application } = options
+  const { url: _, other_token, variant: __, ...kept } = options
+  const { token, timeout } = options
   const found = await findBase(options, signal)
   const ask = async (credential: string, option: string) => {
     const client = new Client({ base: found.base, timeout, signal }, bearer(credential))
@@ -49,7 +50,7 @@ export async function findTarget(options: TargetOptions, signal: AbortSignal): P
   const other = other_token === undefined ? undefined : { ...(await ask(other_token, '--other-token')), token: other_token }
   if (other?.login === me.login) throw new Failure('--token and --other-token belong to the same user. Give tokens of two users.')
   const web = found.variant === 'self-hosted' ? found.base.replace(/\/api\/v3$/, '') : new URL(`${me.html_url}`).origin
-  return { ...found, web, login: me.login, token, other, password, application, timeout }
+  return { ...kept, ...found, web, login: me.login, other }
 }
 
 /** An address that ends in `/api/v3`, or has an API there, is of the self-hosted variant. */

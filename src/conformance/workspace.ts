@@ -3,6 +3,7 @@ import { type Answer, at, Mismatch, type Row, Skip } from './answer.ts'
 import { Client } from './client.ts'
 import type { Inbox, Receiver } from './receiver.ts'
 import type { Target } from './target.ts'
+import { Visitor } from './visitor.ts'
 
 export interface Repo {
   name: string
@@ -95,6 +96,24 @@ export class Workspace {
     }
     this.#made.push({ what, remove })
   }
+
+  /** Undoes something else at the end. */
+  undoLater(what: string, remove: () => Promise<unknown>) {
+    this.#made.push({ what, remove })
+  }
+
+  /** The user of `--token` at the pages of the server, by `--session` or by signing in with `--password`. */
+  visitor = () =>
+    this.once('visitor', async () => {
+      const { base, timeout, web, login, password, session } = this.#target
+      // Its session is used to clean up, also after an interruption.
+      const visitor = new Visitor(new Client({ base, timeout, signal: new AbortController().signal }, {}), web)
+      if (session !== undefined) visitor.resume(session)
+      else if (password === undefined) throw new Skip('It needs a signed-in user at the pages: give --password or --session.')
+      else await visitor.signIn(login, password)
+      this.undoLater(`the session of ${login} at ${web}`, () => visitor.signOut())
+      return visitor
+    })
 
   /** A public repository that checks read and star, but do not change otherwise. It has a push and a star. */
   shared = () =>

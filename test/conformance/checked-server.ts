@@ -10,6 +10,7 @@ import type { Report } from '#conformance/report.ts'
 const program = join(import.meta.dirname, '..', '..', 'bin', 'belfry')
 const password = 'a long password for checks'
 const application = { client_id: 'conformance', client_secret: 'a secret that everyone knows' }
+const local_client_id = 'conformance-local'
 
 /** A Belfry with everything that the checks can use: two users, an organization and an OAuth application. */
 export async function startChecked() {
@@ -17,7 +18,10 @@ export async function startChecked() {
     seed: {
       users: [{ login: 'ada', password }, { login: 'ben' }],
       organizations: [{ login: 'guild', owners: ['ada'] }],
-      oauth_applications: [{ name: 'Conformance', owner: 'ada', callback_url: 'http://127.0.0.1:9/callback', ...application }],
+      oauth_applications: [
+        { name: 'Conformance', owner: 'ada', callback_url: 'https://conformance.example/callback', ...application },
+        { name: 'Local', owner: 'ada', callback_url: 'http://127.0.0.1:9/callback', client_id: local_client_id },
+      ],
     },
     // Test servers have none, but the specification does.
     settings: { BELFRY_PUBLIC_EVENTS_DELAY: '300' },
@@ -28,6 +32,7 @@ export async function startChecked() {
     BELFRY_CONFORMANCE_PASSWORD: password,
     BELFRY_CONFORMANCE_CLIENT_ID: application.client_id,
     BELFRY_CONFORMANCE_CLIENT_SECRET: application.client_secret,
+    BELFRY_CONFORMANCE_LOCAL_CLIENT_ID: local_client_id,
   }
   return Object.assign(server, { secrets })
 }

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { checks } from '#conformance/checks.ts'
 import { linesOf } from '#test/forge.ts'
+import { Guest } from '#test/guest.ts'
 import { until } from '#test/machine.ts'
 import { runConformance, startChecked } from './checked-server.ts'
 import { readRecord } from './record.ts'
@@ -87,7 +88,8 @@ test('an interrupted run deletes what it made', async () => {
 
 test('without a second user and a receiver, checks that need them are skipped with the reason', async () => {
   const { BELFRY_CONFORMANCE_TOKEN } = server.secrets
-  const only = ['--only', 'threads.get', '--only', 'hooks.ping', '--only', 'authorizations.create', '--only', 'oauth.review']
+  const ids = ['threads.get', 'hooks.ping', 'authorizations.create', 'oauth.review', 'oauth.web.code']
+  const only = ids.flatMap((id) => ['--only', id])
   const { report, status } = await runConformance([server.url, '--receiver', 'none', ...only], { BELFRY_CONFORMANCE_TOKEN })
   assert.equal(status, 0)
   const reasons = new Map(report.results.map(({ id, reason }) => [id, reason]))
@@ -95,6 +97,25 @@ test('without a second user and a receiver, checks that need them are skipped wi
   assert.match(reasons.get('hooks.ping') ?? '', /--receiver/)
   assert.match(reasons.get('authorizations.create') ?? '', /--password/)
   assert.match(reasons.get('oauth.review') ?? '', /--client-id/)
+  assert.match(reasons.get('oauth.web.code') ?? '', /--client-id/)
+})
+
+test('the web flow needs a session: one that was given is used, and a password that is wrong skips it', async () => {
+  const { BELFRY_CONFORMANCE_PASSWORD: password = '', ...others } = server.secrets
+  const flow = async (more: Record<string, string>) => {
+    const { report, status, printed } = await runConformance([server.url, '--only', 'oauth.web.redirect'], { ...others, ...more })
+    assert.deepEqual([status, report.left], [0, []])
+    return { outcomes: new Set(report.results.map(({ outcome, reason }) => reason ?? outcome)), printed }
+  }
+  const guest = new Guest({ web: server.url })
+  assert.equal((await guest.signIn('ada', password)).status, 303)
+  const session = [...guest.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  assert.deepEqual([...(await flow({ BELFRY_CONFORMANCE_SESSION: session })).outcomes], ['passed'])
+  // The session is the user's own, so it goes on.
+  assert.equal((await guest.get('/settings/profile')).status, 200)
+  assert.match([...(await flow({})).outcomes].join(), /^It needs a signed-in user at the pages: give --password or --session\.$/)
+  const wrong = await flow({ BELFRY_CONFORMANCE_PASSWORD: 'another password' })
+  assert.match([...wrong.outcomes].join(), /\/login did not accept the login ada with the password of --password\.$/)
 })
 
 test('wrong arguments, a wrong token and an address without an API are refused', async () => {

@@ -1,5 +1,7 @@
 import { type Answer, Skip } from '../answer.ts'
 import { type Context, Part } from '../check.ts'
+import { formsOf } from '../forms.ts'
+import { Visitor } from '../visitor.ts'
 
 export const oauth = new Part('OAuth')
 
@@ -61,6 +63,22 @@ oauth.check(
   },
 )
 
+oauth.check('oauth.authorize.login', authorize, ['suggests which account to sign in with'], async (context) => {
+  const { client_id } = application(context)
+  const stranger = new Visitor(context.nobody, context.target.web)
+  const login = `${context.workspace.run}-login`
+  const path = (parameters: Record<string, string>) => `/login/oauth/authorize?${new URLSearchParams(parameters)}`
+  const plain = (await stranger.open(path({ client_id }))).is(200)
+  if (!formsOf(plain).some((form) => form.login && form.password))
+    throw new Skip('The page where users sign in has no form with a login and a password.')
+  const answer = (await stranger.open(path({ client_id, login }))).is(200)
+  answer.must(
+    formsOf(answer).some((form) => form.fields.some(([name, value]) => name === form.login && value === login)),
+    `the login ${login} in the form`,
+    formsOf(answer).map((form) => form.fields.find(([name]) => name === form.login)),
+  )
+})
+
 oauth.check(
   'oauth.authorize.redirect',
   authorize,
@@ -111,7 +129,7 @@ for (const [id, accept, type, words, reads] of formats)
     const answer = await ask(context, accept)
     answer.header('content-type', type)
     answer.must(typeof reads(answer.text) === 'string', 'an error in this format', answer.text.slice(0, 200))
-    answer.must(!answer.text.includes('access_token='), 'no token for a wrong code', answer.text.slice(0, 200))
+    answer.must(!answer.text.includes('access_token'), 'no token for a wrong code', answer.text.slice(0, 200))
   })
 
 oauth.check(
