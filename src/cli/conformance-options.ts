@@ -31,7 +31,7 @@ Run:
   --only PATTERN          only checks whose id or operation contains this text; may be repeated
   --list                  list the checks, and make none
   --concurrency N         checks at a time [4]
-  --timeout SECONDS       that a request may take [15]
+  --timeout SECONDS       that a request may take, and that a check waits for what follows from one [15]
 
 Report:
   --json [FILE]           write the report as JSON, to standard output without FILE

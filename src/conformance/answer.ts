@@ -105,6 +105,19 @@ export class Answer {
     return value as Row[]
   }
 
+  /** A list that must not be empty: what holds for each item of an empty one proves nothing. */
+  items(): Row[] {
+    const rows = this.list()
+    if (rows.length === 0) this.fail('at least one item', 'an empty array')
+    return rows
+  }
+
+  /** Items of the list that must all be as expected, and there must be one. */
+  each(expected: string, holds: (row: Row) => boolean): this {
+    const wrong = this.items().find((row) => !holds(row))
+    return this.must(wrong === undefined, expected, wrong)
+  }
+
   /** The address of a page in the `Link` header. */
   link(rel: string): string | undefined {
     const header = this.headers.get('link') ?? ''

@@ -77,7 +77,12 @@ export class Client {
   }
 
   /** Repeats a request until its response is as expected; the last response fails the check. */
-  async until(path: string, expected: string, holds: (answer: Answer) => boolean, patience = 15_000): Promise<Answer> {
+  async until(
+    path: string,
+    expected: string,
+    holds: (answer: Answer) => boolean,
+    patience = this.#wiring.timeout,
+  ): Promise<Answer> {
     const deadline = performance.now() + patience
     for (;;) {
       const answer = await this.get(path)

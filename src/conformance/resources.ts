@@ -188,10 +188,19 @@ export const sourceImport = record({
   ...each('url html_url authors_url repository_url', address),
 })
 
+/** Fields that an import has when it is complete. */
+export const completeImport: Shape = (value) =>
+  sourceImport(value) ??
+  record({
+    use_lfs: either(text, flag),
+    status: exactly('complete'),
+    status_text: text,
+    has_large_files: flag,
+    ...each('large_files_size large_files_count authors_count', integer),
+  })(value)
+
 export const importAuthor = record({
   id: integer,
   ...each('remote_id remote_name email name', text),
   ...each('url import_url', address),
 })
-
-export const largeFile = record({ ...each('ref_name path oid', text), size: integer })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, at, Mismatch, type Row, Skip } from './answer.ts'
 import { Client } from './client.ts'
 import type { Inbox, Receiver } from './receiver.ts'
@@ -61,19 +62,26 @@ export class Workspace {
     return made
   }
 
-  /** A new repository with a first commit. */
-  async repo(fields: Row = {}, client = this.me, login = this.#target.login): Promise<Repo> {
+  /** A new repository with a first commit, of a user or an organization. */
+  async repo(
+    fields: Row = {},
+    client = this.me,
+    login = this.#target.login,
+    kind: 'user' | 'organization' = 'user',
+  ): Promise<Repo> {
     const name = this.name()
     const path = `/repos/${login}/${name}`
     const token = client === this.me ? this.#target.token : this.#target.other?.token
     // Registered before it exists, because an interrupted request may have created it.
     this.#made.push({ what: `repository ${login}/${name}`, remove: () => this.#removal(path, token ?? '') })
-    const created = await client.post('/user/repos', {
+    const created = await client.post(kind === 'user' ? '/user/repos' : `/orgs/${login}/repos`, {
       name,
       description: 'Made by a conformance run',
       auto_init: true,
       ...fields,
     })
+    if (kind === 'organization' && [403, 404].includes(created.status))
+      throw new Skip(`The user of --token cannot create repositories in ${login}.`)
     return { name, full_name: `${login}/${name}`, path, row: created.is(201).row() }
   }
 
@@ -96,6 +104,8 @@ export class Workspace {
     }
     this.#made.push({ what, remove })
   }
+
+  sleep = (milliseconds: number) => sleep(milliseconds, undefined, { signal: this.#signal })
 
   /** Undoes something else at the end. */
   undoLater(what: string, remove: () => Promise<unknown>) {
@@ -133,9 +143,9 @@ export class Workspace {
   privateRepo = () => this.once('private repository', () => this.repo({ private: true }))
 
   /** A notification thread of the caller: the other user mentions them in a new issue. */
-  async thread(): Promise<Row> {
+  async thread(given?: Repo): Promise<Row> {
     const { other } = this
-    const repo = await this.inboxRepo()
+    const repo = given ?? (await this.inboxRepo())
     const title = this.name('issue')
     const created = await other.post(`${repo.path}/issues`, { title, body: `@${this.#target.login}: a conformance run` })
     created.is(201)

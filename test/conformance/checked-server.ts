@@ -12,22 +12,37 @@ const password = 'a long password for checks'
 const application = { client_id: 'conformance', client_secret: 'a secret that everyone knows' }
 const local_client_id = 'conformance-local'
 
-/** A Belfry with everything that the checks can use: two users, an organization and an OAuth application. */
-export async function startChecked() {
+/** A Belfry with everything that the checks can use: two users, an organization and OAuth applications, as many more as asked for. */
+export async function startChecked(more_applications = 0) {
+  const others = Array.from({ length: more_applications }, (_, index) => `conformance-${index}`)
   const server = await startBelfry({
     seed: {
       users: [{ login: 'ada', password }, { login: 'ben' }],
-      organizations: [{ login: 'guild', owners: ['ada'] }],
+      organizations: [{ login: 'guild', owners: ['ada'], members: ['ben'] }],
+      repositories: [history()],
       oauth_applications: [
-        { name: 'Conformance', owner: 'ada', callback_url: 'https://conformance.example/callback', ...application },
-        { name: 'Local', owner: 'ada', callback_url: 'http://127.0.0.1:9/callback', client_id: local_client_id },
+        ...[application.client_id, ...others].map((client_id) => ({
+          name: client_id,
+          owner: 'ada',
+          callback_url: 'https://conformance.example/callback',
+          client_id,
+          client_secret: application.client_secret,
+        })),
+        { name: local_client_id, owner: 'ada', callback_url: 'http://127.0.0.1:9/callback', client_id: local_client_id },
       ],
     },
-    // Test servers have none, but the specification does.
+    // Test servers have no delay, but the specification does.
     settings: { BELFRY_PUBLIC_EVENTS_DELAY: '300' },
   })
+  // A run marks the whole inbox as read only if it has nothing else.
+  const { ada } = server.users
+  const marked = await fetch(`${server.url}/api/v3/notifications`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${ada?.token}` },
+  })
+  if (!marked.ok) throw new Error(`marking the inbox as read gave ${marked.status}`)
   const secrets = {
-    BELFRY_CONFORMANCE_TOKEN: server.users.ada?.token,
+    BELFRY_CONFORMANCE_TOKEN: ada?.token,
     BELFRY_CONFORMANCE_OTHER_TOKEN: server.users.ben?.token,
     BELFRY_CONFORMANCE_PASSWORD: password,
     BELFRY_CONFORMANCE_CLIENT_ID: application.client_id,
@@ -35,6 +50,22 @@ export async function startChecked() {
     BELFRY_CONFORMANCE_LOCAL_CLIENT_ID: local_client_id,
   }
   return Object.assign(server, { secrets })
+}
+
+/**
+ * What limits of timelines are checked with: more public events than a timeline shows, old enough to be shown, and events of ben that are too old for
+ * the one variant and for both.
+ */
+function history() {
+  const daysAgo = (days: number, seconds = 0) => new Date(Date.now() - days * 86_400_000 + seconds * 1000).toISOString()
+  const comments = Array.from({ length: 310 }, (_, index) => ({ author: 'ada', body: `Day ${index}`, at: daysAgo(2, index) }))
+  const old = [100, 60, 1].map((days) => ({ title: `${days} days ago`, author: 'ben', at: daysAgo(days) }))
+  return {
+    name: 'ada/history',
+    at: daysAgo(120),
+    files: { 'README.md': '# history' },
+    issues: [...old, { title: 'A diary', author: 'ada', at: daysAgo(3), comments }],
+  }
 }
 
 export interface Checked {

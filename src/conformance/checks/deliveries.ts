@@ -48,6 +48,7 @@ webhooks.check(
       .equals('the number of deliveries', first.list().length, 1)
       .must(/[?&]cursor=/.test(next), 'a Link with a cursor', first.headers.get('link'))
     const second = (await context.me.get(next)).is(200)
+    second.equals('the number of deliveries', second.list().length, 1)
     second.must(second.list()[0]?.id !== first.list()[0]?.id, 'another delivery on the second page', second.list()[0]?.id)
     const previous = (await context.me.get(second.link('prev') ?? '/no-link')).is(200)
     previous.equals('the delivery of the previous page', previous.list()[0]?.id, first.list()[0]?.id)

@@ -81,8 +81,8 @@ webhooks.check(
   ['The signature headers are present when a secret is configured.'],
   async (context) => {
     const { received } = await pinged(context)
-    if (received.headers['x-hub-signature-256'])
-      throw new Mismatch('no X-Hub-Signature-256 without a secret', received.headers['x-hub-signature-256'])
+    for (const name of ['x-hub-signature-256', 'x-hub-signature'])
+      if (received.headers[name]) throw new Mismatch(`no ${name} without a secret`, received.headers[name])
   },
 )
 

@@ -62,6 +62,10 @@ feeds.check(
     }
     const links = at(answer.row(), '_links.0')
     answer.must(feedLinks(links) === undefined, '_links with the same feeds', links)
+    for (const name of ['timeline', 'user', 'current_user_public', 'current_user', 'current_user_actor'])
+      answer
+        .equals(`_links[0].${name}.href`, at(links, `${name}.href`), answer.row()[`${name}_url`])
+        .equals(`_links[0].${name}.type`, at(links, `${name}.type`), 'application/atom+xml')
   },
 )
 
@@ -105,9 +109,10 @@ feeds.check(
 )
 
 feeds.check('feeds.atom.wrong-token', operation, ['Private feed URLs embed a non-revocable token.'], async (context) => {
-  const url = new URL(`${(await ownFeeds(context)).row().current_user_url}`)
-  const good = await isAtom(context, url.href)
-  for (const name of url.searchParams.keys()) url.searchParams.set(name, 'wrong')
+  const { name } = await context.workspace.privateRepo()
+  const url = new URL(`${(await ownFeeds(context)).row().current_user_actor_url}`)
+  await context.nobody.until(url.href, `an entry about ${name}`, (feed) => feed.is(200).text.includes(name))
+  for (const parameter of [...url.searchParams.keys()]) url.searchParams.set(parameter, 'wrong')
   const answer = await context.nobody.get(url.href, { accept: 'application/atom+xml' })
-  answer.must(answer.text !== good.text, 'another answer without the token', `status ${answer.status} with the same document`)
+  answer.must(!answer.text.includes(name), 'nothing private without the token', `status ${answer.status} with a private entry`)
 })

@@ -1,6 +1,6 @@
 import { Skip } from '../answer.ts'
 import { type Context, Part } from '../check.ts'
-import { sourceImport } from '../resources.ts'
+import { completeImport, sourceImport } from '../resources.ts'
 import { complete, emptyRepo, finished, startImport } from './import-source.ts'
 
 export const imports = new Part('Source imports')
@@ -30,12 +30,15 @@ imports.check(
     'repository is ready',
   ],
   async (context) => {
-    const { path, answer } = await complete(context)
-    const again = (await context.me.get(path)).is(200).matches(sourceImport)
+    const { path, answer, repo } = await complete(context)
+    const again = (await context.me.get(path)).is(200).matches(completeImport)
     again.equals('vcs', again.row().vcs, 'git').equals('vcs_url', again.row().vcs_url, answer.row().vcs_url)
-    ;(await context.me.get(`${again.row().url}`)).is(200)
-    ;(await context.me.get(`${again.row().authors_url}`)).is(200)
-    ;(await context.me.get(`${again.row().repository_url}`)).is(200)
+    const found = (await context.me.get(`${again.row().url}`)).is(200)
+    found.equals('vcs_url at its url', found.row().vcs_url, again.row().vcs_url)
+    const authors = (await context.me.get(`${again.row().authors_url}`)).is(200)
+    authors.equals('the number of authors', authors.items().length, again.row().authors_count)
+    const repository = (await context.me.get(`${again.row().repository_url}`)).is(200)
+    repository.equals('full_name at repository_url', repository.row().full_name, repo.full_name)
   },
 )
 
@@ -175,6 +178,16 @@ imports.check(
   },
 )
 
+const operations: [method: string, rest: string, body?: object][] = [
+  ['PUT', '', {}],
+  ['PATCH', ''],
+  ['DELETE', ''],
+  ['GET', '/authors'],
+  ['PATCH', '/authors/1', { name: 'Nobody' }],
+  ['GET', '/large_files'],
+  ['PATCH', '/lfs', { use_lfs: 'opt_in' }],
+]
+
 imports.check(
   'imports.closed',
   `GET ${prefix}`,
@@ -182,10 +195,13 @@ imports.check(
     closed,
     'The source import endpoints are retired from the date given in Limits.',
     'service unavailable. On the public events list, and on import endpoints while under maintenance.',
+    'All return 503 while the service is under maintenance.',
   ],
   async ({ me, workspace }) => {
-    const answer = await me.get(`${(await workspace.shared()).path}/import`)
-    // A self-hosted server may keep them open; what is closed or under maintenance says so.
-    answer.is(200, 404, 410, 503)
+    const path = `${(await workspace.shared()).path}/import`
+    // A server may keep them open. Either way, all operations are alike: closed, under maintenance, or without an import.
+    const { status } = (await me.get(path)).is(404, 410, 503)
+    for (const [method, rest, body] of operations)
+      (await me.send(method, `${path}${rest}`, body ? { body } : {})).is(...(status === 404 ? [404, 422] : [status]))
   },
 )

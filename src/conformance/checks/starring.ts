@@ -34,7 +34,8 @@ starring.check(
   async ({ me, workspace }) =>
     (await me.get(`${(await workspace.shared()).path}/stargazers`, { accept: star }))
       .is(200)
-      .matches(listOf(record({ starred_at: time, user }))),
+      .matches(listOf(record({ starred_at: time, user })))
+      .items(),
 )
 
 starring.check(
@@ -96,7 +97,10 @@ for (const [id, operation, words, of] of [
     async ({ me, target, workspace }) => {
       await workspace.shared()
       const answer = await me.get(of(target.login), { accept: star })
-      answer.is(200).matches(listOf(record({ starred_at: time, repo: repository })))
+      answer
+        .is(200)
+        .matches(listOf(record({ starred_at: time, repo: repository })))
+        .items()
     },
   )
 
@@ -106,13 +110,23 @@ for (const [id, operation, words, of] of [
     ['sort string, direction string, per_page, page', words],
     async ({ me, target, workspace }) => {
       const repos = [await workspace.repo(), await workspace.repo()]
-      for (const repo of repos) (await me.put(`/user/starred/${repo.full_name}`)).is(204)
+      for (const repo of repos) {
+        ;(await me.put(`/user/starred/${repo.full_name}`)).is(204)
+        // Dates have whole seconds, and two equal ones have no order.
+        await workspace.sleep(1100)
+      }
+      const names = repos.map(({ full_name }) => full_name)
       const order = async (direction: string) => {
         const answer = (
           await me.get(`${of(target.login)}?per_page=100&sort=created&direction=${direction}`, { accept: star })
         ).is(200)
         const dates = answer.list().map((row) => Date.parse(`${row.starred_at}`))
         const sign = direction === 'asc' ? 1 : -1
+        const found = answer
+          .list()
+          .flatMap((row) => `${at(row, 'repo.full_name')}`)
+          .filter((name) => names.includes(name))
+        answer.equals(`the stars in the order ${direction}`, found, direction === 'asc' ? names : names.toReversed())
         return answer.must(
           dates.every((date, index) => index === 0 || sign * (date - (dates[index - 1] ?? 0)) >= 0),
           `stars in the order ${direction}`,
@@ -127,12 +141,16 @@ for (const [id, operation, words, of] of [
   starring.check(
     `${id}.pages`,
     operation,
-    ['Every list endpoint takes query per_page (integer) and page (integer) unless stated.', 'per_page maximum | 100'],
+    ['Every list endpoint takes query per_page (integer) and page (integer) unless stated.'],
     async ({ me, target, workspace }) => {
       await workspace.shared()
-      const answer = (await me.get(`${of(target.login)}?per_page=1`)).is(200)
-      answer.equals('the number of repositories', answer.list().length, 1)
+      ;(await me.put(`/user/starred/${(await workspace.repo()).full_name}`)).is(204)
+      const page = async (number: number) => (await me.get(`${of(target.login)}?per_page=1&page=${number}`)).is(200)
+      const [first, second] = [await page(1), await page(2)]
+      for (const answer of [first, second]) answer.equals('the number of repositories', answer.list().length, 1)
+      second.must(second.list()[0]?.id !== first.list()[0]?.id, 'another repository on the second page', second.list()[0]?.id)
     },
+    { alone: true },
   )
 }
 
@@ -144,6 +162,7 @@ starring.check(
     await workspace.shared()
     const etag = (await me.get('/user/starred')).is(200).header('etag')
     ;(await me.get('/user/starred', { 'if-none-match': etag })).is(304).empty()
+    ;(await me.get('/user/starred', { 'if-none-match': '"of-another-response"' })).is(200)
   },
   { alone: true },
 )

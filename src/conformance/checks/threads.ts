@@ -1,4 +1,5 @@
 import { at, Skip } from '../answer.ts'
+import type { Context } from '../check.ts'
 import { thread, threadSubscription } from '../resources.ts'
 import { notifications } from './notifications.ts'
 import { checkAuthentication } from './statuses.ts'
@@ -10,7 +11,8 @@ notifications.check('threads.get', get, ['200 thread; 304, 401, 403', 'thread ad
   const row = await workspace.thread()
   const answer = (await me.get(`/notifications/threads/${row.id}`)).is(200).matches(thread)
   answer.equals('id', answer.row().id, row.id)
-  ;(await me.get(`${answer.row().url}`)).is(200).equals('the thread at its url', answer.row().id, row.id)
+  const again = (await me.get(`${answer.row().url}`)).is(200)
+  again.equals('the thread at its url', again.row().id, row.id)
 })
 
 notifications.check(
@@ -21,6 +23,7 @@ notifications.check(
     const path = `/notifications/threads/${(await workspace.thread()).id}`
     const etag = (await me.get(path)).is(200).header('etag')
     ;(await me.get(path, { 'if-none-match': etag })).is(304).empty()
+    ;(await me.get(path, { 'if-none-match': '"of-another-response"' })).is(200)
   },
 )
 
@@ -57,74 +60,6 @@ notifications.check('threads.other-user', get, ['resource not found.'], async ({
 })
 
 notifications.check(
-  'threads.reason.mention',
-  get,
-  ['mention | specifically mentioned in the content', 'one of the reasons below'],
-  async ({ me, workspace }) => {
-    const answer = (await me.get(`/notifications/threads/${(await workspace.thread()).id}`)).is(200)
-    answer.equals('reason', answer.row().reason, 'mention')
-  },
-)
-
-/** Acts of the other user or the caller on a new issue, and the reason that the caller gets. */
-const acts: [reason: string, words: string, before: 'comment' | 'close' | 'assign' | 'none'][] = [
-  ['comment', 'comment | commented on the thread', 'comment'],
-  ['state_change', 'state_change | the user changed the thread state (closing an issue, merging a pull request)', 'close'],
-  ['assign', 'assign | assigned to the issue', 'assign'],
-  ['subscribed', 'subscribed | watching the repository', 'none'],
-]
-for (const [reason, words, before] of acts)
-  notifications.check(`threads.reason.${reason.replace('_', '-')}`, get, [words], async ({ me, other, target, workspace }) => {
-    const caller = other()
-    const repo = await workspace.inboxRepo()
-    if (reason === 'subscribed' && (await me.put(`${repo.path}/subscription`, { subscribed: true })).status !== 200)
-      throw new Skip('The server cannot watch a repository.')
-    const title = workspace.name('issue')
-    const created = (await caller.post(`${repo.path}/issues`, { title })).is(201).row()
-    const issue = `${repo.path}/issues/${created.number}`
-    if (before === 'comment') (await me.post(`${issue}/comments`, { body: 'A comment' })).is(201)
-    if (before === 'close') (await me.patch(issue, { state: 'closed' })).is(200)
-    if (before === 'assign') {
-      // The other user may not assign, so a thread is there first, and the caller assigns themselves before a comment brings it up.
-      ;(await me.post(`${issue}/assignees`, { assignees: [target.login] })).is(201)
-    }
-    if (before !== 'none') (await caller.post(`${issue}/comments`, { body: 'Another comment' })).is(201)
-    const has = (row: Record<string, unknown>) => at(row, 'subject.title') === title && row.reason === reason
-    await me.until(`${repo.path}/notifications?per_page=100&all=true`, `a thread "${title}" with the reason ${reason}`, (list) =>
-      list.is(200).list().some(has),
-    )
-  })
-
-notifications.check(
-  'threads.reason.sticky',
-  get,
-  ['It changes when a later notification has a different reason, and then stays at that value even if the cause does not recur.'],
-  async ({ me, other, target, workspace }) => {
-    const caller = other()
-    const repo = await workspace.inboxRepo()
-    const title = workspace.name('issue')
-    const { number } = (await me.post(`${repo.path}/issues`, { title })).is(201).row()
-    const comment = async (body: string) => (await caller.post(`${repo.path}/issues/${number}/comments`, { body })).is(201)
-    const settled = (reason: string, after = '') =>
-      me.until(`${repo.path}/notifications?per_page=100&all=true`, `a thread "${title}" with the reason ${reason}`, (list) =>
-        list
-          .is(200)
-          .list()
-          .some(
-            (row) =>
-              at(row, 'subject.title') === title && row.reason === reason && `${at(row, 'subject.latest_comment_url')}` !== after,
-          ),
-      )
-    await comment('A comment')
-    await settled('author')
-    await comment(`@${target.login}, look`)
-    const mentioned = (await settled('mention')).list().find((row) => at(row, 'subject.title') === title)
-    await comment('No mention')
-    await settled('mention', `${at(mentioned, 'subject.latest_comment_url')}`)
-  },
-)
-
-notifications.check(
   'threads.subscription.get',
   `GET ${subscription}`,
   [
@@ -132,13 +67,18 @@ notifications.check(
     'subscribed boolean, ignored boolean, reason (null seen), created_at timestamp, url string, thread_url string.',
   ],
   async ({ me, workspace }) => {
-    const path = `/notifications/threads/${(await workspace.thread()).id}`
+    const { id } = await workspace.thread()
+    const path = `/notifications/threads/${id}`
     ;(await me.put(`${path}/subscription`, { ignored: false })).is(200)
     const answer = (await me.get(`${path}/subscription`)).is(200).matches(threadSubscription)
-    ;(await me.get(`${answer.row().thread_url}`)).is(200)
-    ;(await me.get(`${answer.row().url}`)).is(200)
+    answer.equals('subscribed', answer.row().subscribed, true)
+    const thread = (await me.get(`${answer.row().thread_url}`)).is(200)
+    thread.equals('the thread at thread_url', thread.row().id, id)
+    const again = (await me.get(`${answer.row().url}`)).is(200)
+    again.equals('the subscription at its url', again.row().thread_url, answer.row().thread_url)
     const etag = answer.header('etag')
     ;(await me.get(`${path}/subscription`, { 'if-none-match': etag })).is(304).empty()
+    ;(await me.get(`${path}/subscription`, { 'if-none-match': '"of-another-response"' })).is(200)
   },
 )
 
@@ -158,7 +98,7 @@ notifications.check(
 notifications.check(
   'threads.subscription.subscribe',
   `PUT ${subscription}`,
-  ['ignored | Set a thread subscription with ignored=false | subscribed', 'manual | subscribed to the thread'],
+  ['ignored | Set a thread subscription with ignored=false | subscribed'],
   async ({ me, workspace }) => {
     const path = `/notifications/threads/${(await workspace.thread()).id}/subscription`
     ;(await me.put(path, { ignored: true })).is(200)
@@ -193,18 +133,49 @@ notifications.check(
   'threads.subscription.delete',
   `DELETE ${subscription}`,
   ['204; 304, 401, 403', 'muted until the user comments or is mentioned.'],
-  async ({ me, workspace }) => {
-    const path = `/notifications/threads/${(await workspace.thread()).id}/subscription`
-    ;(await me.put(path, { ignored: false })).is(200)
-    ;(await me.delete(path)).is(204).empty()
-    const answer = await me.get(path)
-    answer.must(
-      answer.status === 404 || (answer.status === 200 && answer.row().subscribed === false),
-      'no subscription',
-      answer.text,
-    )
+  async (context) => {
+    const { me, other, target, workspace } = context
+    const caller = other()
+    const { thread: row, issue, repo } = await unsubscribed(context)
+    ;(await me.delete(`${repo.path}/subscription`)).is(204, 404)
+    const path = `/notifications/threads/${row.id}`
+    const gone = await me.get(`${path}/subscription`)
+    gone.must(gone.status === 404 || (gone.status === 200 && gone.row().subscribed === false), 'no subscription', gone.text)
+    ;(await caller.post(`${issue}/comments`, { body: 'Without a mention' })).is(201)
+    // A later thread of the same repository is there, so this one would be too.
+    await workspace.thread(repo)
+    const quiet = (await me.get(path)).is(200)
+    quiet.equals('unread', quiet.row().unread, false)
+    ;(await caller.post(`${issue}/comments`, { body: `@${target.login}, look` })).is(201)
+    await me.until(path, 'unread to be true after a mention', (answer) => answer.is(200).row().unread === true)
   },
 )
+
+notifications.check(
+  'threads.subscription.delete.watched',
+  `DELETE ${subscription}`,
+  ['Notifications still arrive if the user watches the repository.'],
+  async (context) => {
+    const { me, other } = context
+    const caller = other()
+    const { thread: row, issue, repo } = await unsubscribed(context)
+    if ((await me.put(`${repo.path}/subscription`, { subscribed: true })).status !== 200)
+      throw new Skip('The server cannot watch a repository.')
+    ;(await caller.post(`${issue}/comments`, { body: 'Without a mention' })).is(201)
+    await me.until(`/notifications/threads/${row.id}`, 'unread to be true', (answer) => answer.is(200).row().unread === true)
+  },
+)
+
+/** A thread that was read, and whose subscription was deleted, in a repository of its own. */
+async function unsubscribed({ me, workspace }: Context) {
+  const repo = await workspace.repo()
+  const row = await workspace.thread(repo)
+  const path = `/notifications/threads/${row.id}`
+  ;(await me.put(`${path}/subscription`, { ignored: false })).is(200)
+  ;(await me.delete(`${path}/subscription`)).is(204).empty()
+  ;(await me.patch(path)).is(205)
+  return { thread: row, issue: `${at(row, 'subject.url')}`, repo }
+}
 
 const bare = () => '/notifications/threads/1'
 checkAuthentication(notifications, [

@@ -32,8 +32,8 @@ watching.check(
   },
 )
 
-watching.check('subscribers.anonymous', subscribers, ['200 array of User (per_page, page)'], async ({ nobody, workspace }) =>
-  (await nobody.get(`${(await workspace.shared()).path}/subscribers`)).is(200).matches(listOf(user)),
+watching.check('subscribers.anonymous', subscribers, ['200 array of User (per_page, page)'], async (context) =>
+  (await context.nobody.get(`${(await watched(context)).path}/subscribers`)).is(200).matches(listOf(user)).items(),
 )
 
 watching.check('subscribers.pages', subscribers, ['200 array of User (per_page, page)'], async (context) => {
@@ -44,6 +44,7 @@ watching.check('subscribers.pages', subscribers, ['200 array of User (per_page, 
   answer.equals('the number of users', answer.list().length, 1)
   const second = (await context.me.get(`${repo.path}/subscribers?per_page=1&page=2`)).is(200)
   second.equals('the number of users', second.list().length, 1)
+  second.must(second.list()[0]?.login !== answer.list()[0]?.login, 'another user on the second page', second.list()[0]?.login)
 })
 
 watching.check('subscribers.unknown', subscribers, ['resource not found.'], async ({ me, workspace }) =>

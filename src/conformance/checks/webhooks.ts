@@ -31,6 +31,7 @@ webhooks.check(
     const next = first.link('next')
     first.must(next !== undefined, 'a Link header with the next page', first.headers.get('link'))
     const second = (await context.me.get(next ?? '')).is(200)
+    second.equals('the number of hooks', second.list().length, 1)
     second.must(second.list()[0]?.id !== first.list()[0]?.id, 'another hook on the second page', second.list()[0]?.id)
   },
 )
@@ -117,8 +118,14 @@ webhooks.check(
     const made = await workspace.hook()
     const answer = (await me.get(made.path)).is(200).matches(hook)
     answer.equals('id', answer.row().id, made.row.id)
-    ;(await me.get(`${answer.row().url}`)).is(200)
-    ;(await me.get(`${answer.row().deliveries_url}`)).is(200)
+    const again = (await me.get(`${answer.row().url}`)).is(200)
+    again.equals('the hook at its url', again.row().id, made.row.id)
+    ;(await me.get(`${answer.row().deliveries_url}`)).is(200).list()
+    const { test_url, ping_url } = answer.row()
+    answer.must(/\/tests?$/.test(`${test_url}`) && /\/pings$/.test(`${ping_url}`), 'addresses of tests and pings', [
+      test_url,
+      ping_url,
+    ])
   },
 )
 
