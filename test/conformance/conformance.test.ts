@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { startBelfry } from 'belfry/testing'
 import { checks } from '#conformance/checks.ts'
 import { linesOf } from '#test/forge.ts'
 import { Guest } from '#test/guest.ts'
 import { until } from '#test/machine.ts'
 import { runConformance, startChecked } from './checked-server.ts'
 import { readRecord } from './record.ts'
-import { openWrongServer } from './wrong-server.ts'
+import { type Fault, openWrongServer } from './wrong-server.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'belfry')
 const exec = promisify(execFile)
@@ -30,8 +31,9 @@ async function leftovers() {
   const token = { authorization: `Bearer ${octokitOptions.auth}` }
   const basic = { authorization: `Basic ${Buffer.from(`ada:${server.secrets.BELFRY_CONFORMANCE_PASSWORD}`).toString('base64')}` }
   const notes = linesOf(await read('/authorizations', basic), 'note').filter((note) => note.includes('conformance'))
-  const lists = ['/user/repos', '/user/starred', '/user/subscriptions', '/notifications?all=true']
-  return [...notes, ...(await Promise.all(lists.map((path) => read(path, token)))).flat()]
+  const lists = ['/user/repos', '/user/starred', '/user/subscriptions', '/orgs/guild/teams', '/notifications?all=true']
+  const rows = (await Promise.all(lists.map((path) => read(path, token)))).flat()
+  return [...notes, ...rows.filter((row) => JSON.stringify(row).includes('conformance-'))]
 }
 
 const failuresOf = (results: { id: string; outcome: string; failure?: object }[]) =>
@@ -44,15 +46,44 @@ for (const variant of ['self-hosted', 'versioned'] as const)
     assert.deepEqual(failuresOf(report.results), [])
     assert.deepEqual([status, report.left, report.servers[0]?.variant], [0, [], variant])
     const skipped = new Set(report.results.flatMap(({ reason }) => reason ?? []))
-    assert.deepEqual([...skipped], [`It is about the ${variant === 'versioned' ? 'self-hosted' : 'versioned'} variant.`])
+    assert.deepEqual([...skipped].sort(), [
+      `It is about the ${variant === 'versioned' ? 'self-hosted' : 'versioned'} variant.`,
+      // A test server has no limit; a test below has one.
+      'The server does not say how much of a rate limit is left.',
+    ])
     assert.equal(report.results.length, checks.length)
     assert.match(printed, /\d+ checks: \d+ passed, 0 failed, \d+ skipped\.\n$/)
     assert.match(page, /<h1>No check failed<\/h1>/)
     assert.deepEqual(await leftovers(), [])
   })
 
+test('with a rate limit, a response 304 must not count', async () => {
+  await using limited = await startBelfry({ seed: { users: [{ login: 'ada' }] }, settings: { BELFRY_RATE_LIMIT: 'on' } })
+  const { report } = await runConformance([limited.url, '--only', 'not-modified.free'], {
+    BELFRY_CONFORMANCE_TOKEN: limited.users.ada?.token,
+  })
+  assert.deepEqual(
+    report.results.map(({ outcome }) => outcome),
+    ['passed'],
+  )
+  const fault: Fault = { answer: ({ status, headers }) => void (status === 304 && headers.set('x-ratelimit-remaining', '17')) }
+  await using wrong = await openWrongServer(limited.url, fault)
+  const found = await runConformance([wrong.url, '--only', 'not-modified.free'], {
+    BELFRY_CONFORMANCE_TOKEN: limited.users.ada?.token,
+  })
+  assert.deepEqual(
+    found.report.results.map(({ outcome }) => outcome),
+    ['failed'],
+  )
+})
+
 test('a wrong header and a wrong status are found, and nothing else', async () => {
-  await using wrong = await openWrongServer(server.url)
+  await using wrong = await openWrongServer(server.url, {
+    answer(answer, { method, path }) {
+      if (/\/networks\/[^?]*\/events/.test(path)) answer.headers.delete('x-poll-interval')
+      if (method === 'DELETE' && /\/hooks\/\d+$/.test(path) && answer.status === 204) answer.status = 200
+    },
+  })
   const some = ['events', 'feeds', 'star.', 'hooks.'].flatMap((word) => ['--only', word])
   const { report, status, printed, page } = await runConformance([wrong.url, '--receiver', 'none', ...some], server.secrets)
   assert.equal(status, 1)
