@@ -59,7 +59,7 @@ export class Story {
 const heading = '| client | version | works | does not work |\n|---|---|---|---|\n'
 const cells = (chapters: string[]) => chapters.join('; ') || 'nothing known'
 
-function readRows(): Outcome[] {
+export function readRows(): Outcome[] {
   const [, table = ''] = readFileSync(page, 'utf8').split(heading)
   return [...table.matchAll(/^\| (.+) \| (.+) \| (.+) \| (.+) \|$/gm)].map(
     ([, client = '', version = '', works = '', lacks = '']) => {
