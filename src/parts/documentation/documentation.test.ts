@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { openBrowser } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
@@ -77,4 +79,16 @@ test('every account has a picture', async () => {
   assert.equal(answer.headers.get('content-type'), 'image/svg+xml')
   assert.match(await answer.text(), /^<svg .*<\/svg>$/)
   assert.equal((await fetch(`${forge.web}/avatars/none`)).status, 404)
+})
+
+test('the page of conformance is accessible, and lists every recorded check', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, problems } = browser
+  await page.goto(`${forge.web}/docs/conformance`)
+  await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true })`)
+  await browser.inspect('docs-conformance')
+  const { checks } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../docs/conformance.json'), 'utf8'))
+  assert.equal(await page.locator('.conformance-check').count(), checks.length)
+  assert.deepEqual(problems, [])
 })
