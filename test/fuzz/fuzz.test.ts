@@ -13,12 +13,15 @@ test('generated requests get documented answers, never a 5xx, and nothing that i
   const isOver = () => seconds > 0 && performance.now() > deadline
   let seed = firstSeed
   do {
-    const { faults, requests, telling, passed } = await fuzz(seed, isOver)
+    const { faults, requests, telling, passed, pages } = await fuzz(seed, isOver)
     t.diagnostic(
-      `seed ${seed}: ${requests} requests; ${telling.size} operations showed ada something private, ben passed ${passed.size}`,
+      `seed ${seed}: ${requests} requests; ${telling.size} operations and ${pages.size} pages showed ada something private, ben passed ${passed.size}`,
     )
     // A world in which nothing private is shown, or in which ben can do nothing, would prove nothing.
-    assert.ok((telling.size > 25 && passed.size > 50) || isOver(), `${telling.size} and ${passed.size} operations`)
+    assert.ok(
+      (telling.size > 25 && passed.size > 50 && pages.size > 30) || isOver(),
+      `${telling.size} and ${passed.size} operations, ${pages.size} pages`,
+    )
     assert.deepEqual(faults, [])
     seed++
   } while (seconds > 0 && !isOver())

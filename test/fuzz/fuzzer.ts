@@ -1,6 +1,7 @@
 import { type Client, expect } from '#test/forge.ts'
 import { type Document, type Operation, openChecker, operationsOf, seeded } from '#test/openapi.ts'
 import { addressOf, bodyOf, type Mood, moods, type Pick, Seen } from './inputs.ts'
+import { openSessions, readPages, type Who } from './pages.ts'
 import { openWorld, type World } from './world.ts'
 
 export interface Found {
@@ -11,6 +12,8 @@ export interface Found {
   telling: Set<string>
   /** Operations that ben's requests passed all checks of. */
   passed: Set<string>
+  /** Pages that showed ada something private, before the requests to the API. */
+  pages: Set<string>
 }
 
 /** What ada must not do, because others then may see what was hers: to publish, to share, to hand over, and to end her own access. */
@@ -34,29 +37,13 @@ const odd: Record<string, string>[] = [
   { authorization: 'Basic YWRhOndyb25n' },
 ]
 
-/** Pages and feeds, which have no document. */
-const pages = [
-  ...['/', '/ada', '/ada.atom', '/ada.private.atom', '/acme', '/timeline', '/explore', '/search?q=confidential', '/ada/secret'],
-  ...[
-    '/ada/secret/issues',
-    '/ada/secret/issues/1',
-    '/ada/secret/pull/2',
-    '/ada/secret/commits/main.atom',
-    '/ada/secret/releases.atom',
-  ],
-  ...['/ada/secret/tags.atom', '/ada/secret/blob/topic/notes.txt', '/ada/secret/archive/topic.tar.gz', '/ada?tab=repositories'],
-  ...['/ada/secret.git/info/refs?service=git-upload-pack', '/orgs/acme/people', '/orgs/acme/teams', '/ada/open', '/ben'],
-]
-
 /** Sends every operation what a seed says, until the deadline, and checks each response. One request at a time: a seed gives the same run. */
 export async function fuzz(seed: number, isOver: () => boolean = () => false): Promise<Found> {
   await using world = await openWorld(seed)
   const pick = seeded(seed + 1)
-  const base = pick([`${world.web}/api/v3`, world.versioned])
-  const document: Document = await expect(200, await fetch(`${base}/openapi.json`))
-  const check = openChecker(document)
+  const variants = [await openVariant(`${world.web}/api/v3`), await openVariant(world.versioned)]
   const seen = new Seen()
-  const found: Found = { faults: [], requests: 0, telling: new Set(), passed: new Set() }
+  const found: Found = { faults: [], requests: 0, telling: new Set(), passed: new Set(), pages: new Set() }
   const report = (who: string, request: string, fault: string) =>
     found.faults.push(`seed ${seed}, ${who}: ${request}\n  ${fault}`)
   const send = async (who: Who, url: string, init: RequestInit) => {
@@ -73,8 +60,13 @@ export async function fuzz(seed: number, isOver: () => boolean = () => false): P
     return { answer, type, text, shown, isStream }
   }
   await learn(world, seen)
-  const operations = shuffled(operationsOf(document), pick).sort((one, other) => order(one) - order(other))
-  for (const operation of operations) {
+  const readPage = async (who: Who, path: string, headers: Record<string, string>) =>
+    (await send(who, `${world.web}${path}`, { method: 'GET', headers })).text
+  const cookies = await openSessions(world)
+  found.pages = await readPages(world, cookies, pick, isOver, readPage)
+  const requests = variants.flatMap((variant) => operationsOf(variant.document).map((operation) => ({ ...variant, operation })))
+  const ordered = shuffled(requests, pick).sort((one, other) => order(one.operation) - order(other.operation))
+  for (const { operation, base, document, check } of ordered) {
     for (const [who, mood] of plan(pick)) {
       if (isOver()) return found
       if (who === 'ada' && !mayAda(operation)) continue
@@ -94,16 +86,20 @@ export async function fuzz(seed: number, isOver: () => boolean = () => false): P
       seen.read(text)
     }
   }
-  for (const path of pages) await send('nobody', `${world.web}${path}`, { method: 'GET' })
+  // Now they show what the requests made.
+  await readPages(world, cookies, pick, isOver, readPage)
   await readFeedsOfBen(world, send)
   for (const line of world.logged) if (JSON.parse(line).level >= 50) report('log', '', line.slice(0, 1000))
   return found
 }
 
+async function openVariant(base: string) {
+  const document: Document = await expect(200, await fetch(`${base}/openapi.json`))
+  return { base, document, check: openChecker(document) }
+}
+
 /** What is written is there to be read, and is deleted last. */
 const order = ({ method }: Operation) => (method === 'DELETE' ? 2 : method === 'GET' ? 1 : 0)
-
-type Who = 'ada' | 'ben' | 'nobody'
 
 const callers = ({ ada, ben, nobody }: World): Record<Who, Client> => ({ ada, ben, nobody })
 

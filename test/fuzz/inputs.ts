@@ -60,7 +60,7 @@ const hostileNames = [
   '~',
   '.git',
 ]
-const hostileValues = [
+export const hostileValues = [
   '',
   '0',
   '-1',
