@@ -32,17 +32,22 @@ async function openSource(name: string, settings: string[] = [], content = bundl
   const workspace = opened.use(await openWorkspace())
   const kept = opened.move()
   const origin = { ...originOf(gate.url), keep_deleted: true }
+  /** Also returns the commands that were sent, and the size of the bundle. */
+  const convertOnce = async () => {
+    const [asked, received] = [gate.asked.length, gate.received]
+    const converted = await mercurial.convert(origin, { ...workspace, extend: true })
+    const commands = gate.asked.slice(asked).map((url) => new URL(url, gate.url).searchParams.get('cmd'))
+    return { ...converted, commands, bytes: gate.received - received }
+  }
   return {
     ...openHgChanges(hg, repository),
     repository,
     gate,
     workspace,
-    /** Runs again, and compares with a conversion from nothing. Returns the commands that were sent, and the size of the bundle. */
+    runFirst: convertOnce,
+    /** Runs again, and compares with a conversion from nothing, which the first run is itself. */
     async runAgain() {
-      const [asked, received] = [gate.asked.length, gate.received]
-      const { commit_count, notes, left_out } = await mercurial.convert(origin, { ...workspace, extend: true })
-      const commands = gate.asked.slice(asked).map((url) => new URL(url, gate.url).searchParams.get('cmd'))
-      const bytes = gate.received - received
+      const { commit_count, notes, left_out, commands, bytes } = await convertOnce()
       const { mismatches, revisions } = await mercurial.verify(origin, workspace, true)
       deepEqual([mismatches, revisions], [[], commit_count])
       await using fresh = await openWorkspace()
@@ -63,8 +68,8 @@ const fewRequests = ['capabilities', 'listkeys', 'heads']
 
 test('a later run fetches only the changesets that are new, and gives the result of a conversion from nothing', async () => {
   await using source = await openSource('increments')
-  const { runAgain, edit, tag, close, merge, run, workspace } = source
-  const whole = await runAgain()
+  const { runFirst, runAgain, edit, tag, close, merge, run, workspace } = source
+  const whole = await runFirst()
   deepEqual(whole.commands, [...fewRequests, 'getbundle'])
   const nothing = await runAgain()
   deepEqual(nothing.commands, fewRequests)
@@ -115,8 +120,8 @@ for (const [name, setting] of [
 ] as const)
   test(`increments come from a server ${name}`, async () => {
     await using source = await openSource('old', [setting])
-    const { runAgain, edit, merge } = source
-    await runAgain()
+    const { runFirst, runAgain, edit, merge } = source
+    await runFirst()
     await edit('default', 'dir1/file1.txt', 'changed\n')
     await edit('15', 'dir1/file1.txt', 'otherwise\n', 'side')
     deepEqual((await runAgain()).commands, [...fewRequests, 'known', 'getbundle'])
@@ -131,8 +136,8 @@ test('changesets that the server sends again are skipped, because not all heads 
     many.commit({ parents: [inner], set: { 'a.txt': `${head}\n` } })
   }
   await using source = await openSource('many', [], many.bytes())
-  const { runAgain, edit } = source
-  const whole = await runAgain()
+  const { runFirst, runAgain, edit } = source
+  const whole = await runFirst()
   await edit('0', 'a.txt', 'another\n')
   const { commands, bytes } = await runAgain()
   deepEqual(commands, [...fewRequests, 'getbundle'])
@@ -142,9 +147,9 @@ test('changesets that the server sends again are skipped, because not all heads 
 
 test('if changesets have vanished, everything is read again', async () => {
   await using source = await openSource('stripped')
-  const { runAgain, edit, run } = source
+  const { runFirst, runAgain, edit, run } = source
   await edit('default', 'amended.txt', 'one\n')
-  await runAgain()
+  await runFirst()
   await run('--config', 'extensions.strip=', 'strip', '-q', '--no-backup', '-r', 'tip')
   deepEqual((await runAgain()).commands, [...fewRequests, 'known', ...fewRequests, 'getbundle'])
   await edit('default', 'amended.txt', 'two\n')
@@ -155,12 +160,12 @@ test('if changesets have vanished, everything is read again', async () => {
 
 test('if the order has changed, everything is read again', async () => {
   await using source = await openSource('secret')
-  const { runAgain, edit, run } = source
+  const { runFirst, runAgain, edit, run } = source
   await edit('default', 'secret.txt', 'secret\n', 'x')
   await run('phase', '--force', '--secret', '-r', 'tip')
   await edit('default', 'open.txt', 'open\n', 'x2')
   await edit('default', 'one.txt', 'one\n')
-  await runAgain()
+  await runFirst()
   await run('phase', '--draft', '-r', 'branch(x)')
   deepEqual((await runAgain()).commands, [...fewRequests, 'getbundle', ...fewRequests, 'getbundle'])
 })
