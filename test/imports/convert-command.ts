@@ -34,8 +34,10 @@ export async function convert(...given: string[]) {
 
 /** Starts `npx belfry convert` as a process. */
 export function startConvert(given: string[], environment: Record<string, string> = {}) {
+  const { NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'convert', ...given], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    // Without the cache, a start takes 0.5 s of processor time instead of 0.15.
+    env: { PATH: process.env.PATH ?? '', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return { child, ended: endOf(child) }
