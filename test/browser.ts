@@ -11,7 +11,7 @@ export interface Browser extends AsyncDisposable {
   page: Page
   /** What its scripts and the browser complain of: forms that the server refuses too. */
   problems: string[]
-  /** Keeps a picture of the page, at its present width and at that of a telephone. */
+  /** Keeps a picture of the page, at its present width and at that of a telephone; with `PICTURES=0` it does not. */
   picture(name: string): Promise<void>
   /** Checks the page, and keeps a picture of it. */
   inspect(name: string): Promise<void>
@@ -52,6 +52,7 @@ export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
   page.on('pageerror', (error) => void problems.push(error.message))
   mkdirSync(output, { recursive: true })
   const picture = async (name: string) => {
+    if (process.env.PICTURES === '0') return
     const wide = page.viewportSize() ?? { width: 1280, height: 900 }
     await page.screenshot({ path: join(output, `${name}.png`) })
     await page.setViewportSize({ width: 390, height: 844 })
@@ -86,6 +87,12 @@ export async function tabTo(page: Page, selector: string) {
 
 const axe = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')
 
+/** Those that run by default and whose faults are serious or critical. */
+const seriousRules = `axe._audit.rules
+  .filter(({ enabled, tags }) => enabled && !tags.includes('experimental') && !tags.includes('deprecated'))
+  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  .map(({ id }) => id)`
+
 /** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
 export async function check(page: Page) {
   // Turbo is still showing the page, or has left it to the browser, because the page has other styles.
@@ -100,11 +107,10 @@ export async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = []
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
-    // Colours alone differ, so only the second scheme runs all rules.
-    const found: string[] =
-      await page.evaluate(`axe.run({ resultTypes: ['violations'], preload: false${colorScheme === 'dark' ? ", runOnly: ['color-contrast']" : ''} }).then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
+    // Colours alone differ, so only the second scheme runs all rules. The impact of a rule is that of what it finds.
+    const rules = colorScheme === 'dark' ? "['color-contrast']" : seriousRules
+    const found: string[] = await page.evaluate(`axe.run({ resultTypes: ['violations'], preload: false, runOnly: ${rules} })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
     faults.push(...found.map((fault) => `in ${colorScheme}: ${fault}`))
   }
   const wide = page.viewportSize() ?? { width: 1280, height: 900 }
