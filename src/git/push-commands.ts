@@ -12,19 +12,22 @@ export interface Head {
   commands: Command[]
   /** The bytes that were read so far. Git needs them too. */
   read: Buffer[]
+  /** Whether the client shows messages that are sent on a side band of the response. */
+  side_band: boolean
 }
 
 /** Reads the commands at the beginning of a push. The rest stays in the stream. */
 export async function readCommands(body: Readable): Promise<Head> {
   const [read, commands]: [Buffer[], Command[]] = [[], []]
-  let [size, rest]: [number, Buffer] = [0, Buffer.alloc(0)]
+  let [size, rest, side_band]: [number, Buffer, boolean] = [0, Buffer.alloc(0), false]
   for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     read.push(chunk)
     size += chunk.length
     rest = Buffer.concat([rest, chunk])
     for (let line = readLine(rest); line; line = readLine(rest)) {
-      if (line.flush) return { commands, read }
+      if (line.flush) return { commands, read, side_band }
       rest = rest.subarray(line.length)
+      side_band ||= /\0.*\bside-band-64k\b/.test(line.text.toString('latin1'))
       const command = readCommand(line.text)
       if (command) commands.push(command)
       if (commands.length > mostCommands)

@@ -153,11 +153,8 @@ function feed(stdin: Writable, end: () => void, read: Buffer[], body: Readable, 
   body.pipe(stdin)
 }
 
-/**
- * Passes a stream on, but delays its last piece until `done`. If `done` fails because the database is away, the client gets that error
- * instead; otherwise the stream breaks off.
- */
-export function delayLastPiece(output: Readable, done: Promise<void>): Readable {
+/** Passes a stream on, but delays its last piece: `finish` returns what is sent instead of it. If that fails, the stream breaks off. */
+function replaceLastPiece(output: Readable, finish: (last: Buffer | undefined) => Promise<Buffer | undefined>): Readable {
   let last: Buffer | undefined
   const gate = new Transform({
     transform(chunk: Buffer, _, next) {
@@ -166,20 +163,46 @@ export function delayLastPiece(output: Readable, done: Promise<void>): Readable 
       next(null, ready)
     },
     flush(next) {
-      done.then(
-        () => next(null, last),
-        (error) => (error instanceof DatabaseUnavailable ? next(null, fatal(notRecorded)) : next(error)),
-      )
+      finish(last).then((piece) => next(null, piece), next)
     },
   })
   return pipeline(output, gate, () => {})
 }
 
+/** Delays the last piece until `done`. If `done` fails because the database is away, or is refused, the client gets that message instead. */
+export const delayLastPiece = (output: Readable, done: Promise<void>) =>
+  replaceLastPiece(output, (last) =>
+    done.then(
+      () => last,
+      (error) => {
+        if (error instanceof DatabaseUnavailable) return fatal(notRecorded)
+        if (error instanceof Refusal) return fatal(error.message)
+        throw error
+      },
+    ),
+  )
+
+/** How upload-pack ends when it cannot read a repository: as a packet of its own, or on the third side band. */
+const complaints = [
+  { kind: 'ERR ', begins: 'ERR upload-pack: not our ref' },
+  { kind: '\x03', begins: '\x03aborting due to possible repository corruption' },
+]
+
+/** If git fails and `findReason` returns a message, the client gets that instead of git's own, which blames the repository. */
+export const explainFailure = ({ output, closed }: Service, findReason: () => Promise<string | undefined>) =>
+  replaceLastPiece(output, async (last) => {
+    const text = last?.toString('latin1') ?? ''
+    const found = complaints.map(({ kind, begins }) => ({ kind, at: text.lastIndexOf(begins) })).find(({ at }) => at >= 4)
+    const reason = found && (await closed) !== 0 ? await findReason() : undefined
+    if (!found || reason === undefined) return last
+    // A packet begins with its length, in four digits.
+    return Buffer.from(text.slice(0, found.at - 4) + packet(`${found.kind}${reason}\n`), 'latin1')
+  })
+
 const notRecorded =
   'The database is not reachable at the moment: the push has arrived, but is not recorded yet. Push again in a few seconds.'
 
 /** A packet on the third side band of the response, which makes the git client fail and show the message. */
-function fatal(message: string) {
-  const packet = `\x03${message}\n`
-  return Buffer.from(`${(packet.length + 4).toString(16).padStart(4, '0')}${packet}0000`)
-}
+export const fatal = (message: string) => Buffer.from(`${packet(`\x03${message}\n`)}0000`)
+
+const packet = (line: string) => `${(line.length + 4).toString(16).padStart(4, '0')}${line}`

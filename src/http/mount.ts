@@ -7,6 +7,7 @@ import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
+import { explainDeletion } from './deletion.ts'
 import type { Endpoint, Group } from './endpoint.ts'
 import { errorBody, handleError } from './errors.ts'
 import { branded } from './headers.ts'
@@ -56,7 +57,9 @@ export function mountApi(
       app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
         parseBody(request.routeOptions.config.endpoint ?? {}, text),
       )
-      app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
+      app.setErrorHandler(async (error, request, reply) =>
+        sendError(request, reply, await explainDeletion(belfry.db, request, error)),
+      )
       app.setNotFoundHandler((request, reply) => sendError(request, reply, missing()))
       const endpoints = groups.flatMap((group) => group.endpoints)
       for (const endpoint of endpoints) if (!endpoint.raw_body) mount(app, resources, endpoint, variant)

@@ -8,6 +8,7 @@ import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
+import { noteRecords } from './deletion.ts'
 import { takeEarly } from './early-repository.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
@@ -152,6 +153,8 @@ async function openContext(
   const search = readParameters(endpoint, request.url)
   const params = request.params as Record<string, string>
   const records = await loadRouteParams(loaders, db, endpoint, call.caller, params, takeEarly(call))
+  const { repo, org, user } = records as Partial<Record<string, { id: number }>>
+  noteRecords(request, { repo, accounts: [call.caller.user, org, user] })
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
     ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'cached' | 'following'> & Call),

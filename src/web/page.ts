@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { withSlotsOf } from '#git/slots.ts'
+import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -136,7 +137,8 @@ export async function servePage(site: Site, route: PageRoute, request: FastifyRe
       await visit.upload.readFirst()
     }
     return await send(site, visit, await outcomeOf(visit, route), keep)
-  } catch (error) {
+  } catch (thrown) {
+    const error = await explainDeletion(site.belfry.db, request, thrown)
     if (error instanceof Refusal) {
       handleError(request, reply, error)
       return send(site, visit, describeRefusal(error))

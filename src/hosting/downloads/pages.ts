@@ -3,6 +3,7 @@ import { type ArchiveFormat, openArchive } from '#git/archive.ts'
 import { resolveCommit } from '#git/objects.ts'
 import { withSlotsOf } from '#git/slots.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { noted } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
 import { isValidKey } from './archive-links.ts'
@@ -45,5 +46,5 @@ async function loadByKey(visit: Visit, key: string): Promise<Repository> {
   const viewer_id = Number(/^\d{1,15}/.exec(key)?.[0] ?? 0)
   const repo = await loadRepository(visit.db, { viewer_id, sees_private: true }, owner, name)
   if (!isValidKey(visit.belfry.vault, repo, key, visit.db.now)) throw missing()
-  return repo
+  return noted(visit, repo)
 }

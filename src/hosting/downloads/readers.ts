@@ -1,6 +1,6 @@
 import type { Belfry } from '#belfry.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, noted } from '#hosting/repositories/views/repository-page.ts'
 import { notForToken } from '#http/permissions.ts'
 import { Authenticator } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
@@ -21,5 +21,5 @@ export async function loadReadableRepository(visit: Visit): Promise<Repository> 
   const repo = await loadRepository(visit.db, caller, owner, name)
   const { token } = caller
   if (repo.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
-  return repo
+  return noted(visit, repo)
 }

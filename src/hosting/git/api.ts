@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
@@ -6,14 +6,24 @@ import { endedBySignal } from '#git/errors.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
-import { delayLastPiece, openService, type ProtectedRef, type Service, type ServiceName } from '#git/smart-http.ts'
+import {
+  delayLastPiece,
+  explainFailure,
+  fatal,
+  openService,
+  type ProtectedRef,
+  type Service,
+  type ServiceName,
+} from '#git/smart-http.ts'
 import { findPushRules } from '#hosting/protection/push-rules.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import { explainDeletion, noteRecords } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { checkAccess, checkWritable, ownerSuspended } from '#identity/access.ts'
 import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/callers.ts'
+import { isDeleted } from '#identity/deletion.ts'
 import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 
@@ -34,7 +44,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     app.removeAllContentTypeParsers()
     // Packs have any size, so bodies are streamed.
     app.addContentTypeParser('*', (_, body, done) => done(null, body))
-    app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
+    app.setErrorHandler(async (error, request, reply) => sendError(request, reply, await explainDeletion(db, request, error)))
 
     app.get('/:owner/:repo/info/refs', { exposeHeadRoute: false }, async (request, reply) => {
       const name = /^git-(upload-pack|receive-pack)$/.exec((request.query as { service?: string }).service ?? '')?.[1]
@@ -44,7 +54,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const place = { repo, caller, name: name as ServiceName }
       const service = await openFor(place, request, reply, { advertise: true, protocol })
       service.feed([], request.raw)
-      if (!(await service.answers())) throw await failed(request, service)
+      if (!(await service.answers())) throw await failed(repo, request, service)
       // Responses of protocol version 2 have no service line.
       if (/(^|:)version=2(:|$)/.test(protocol ?? '')) return sendService(reply, name, 'advertisement', service.output)
       const title = `# service=git-${name}\n`
@@ -58,8 +68,9 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const place = { repo, caller, name: 'upload-pack' as const }
       const service = await openFor(place, request, reply, { protocol: protocolOf(request) })
       service.feed([], body, longestWants)
-      if (!(await service.answers())) throw await failed(request, service)
-      return sendService(reply, 'upload-pack', 'result', service.output)
+      if (!(await service.answers())) throw await failed(repo, request, service)
+      const output = explainFailure(service, async () => ((await isDeleted(db, { repo_ids: [repo.id] })) ? deleted : undefined))
+      return sendService(reply, 'upload-pack', 'result', output)
     })
 
     app.post('/:owner/:repo/git-receive-pack', async (request, reply) => {
@@ -67,14 +78,22 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const body = bodyOf(request)
       watch(request, reply)
       const head = await readCommands(body)
-      const { service, recorded } = await receive(repo, caller, head, request, reply)
-      service.feed(head.read, body)
-      if (!(await service.answers())) {
-        await recorded
-        throw await failed(request, service)
+      try {
+        const { service, recorded } = await receive(repo, caller, head, request, reply)
+        service.feed(head.read, body)
+        if (!(await service.answers())) {
+          await recorded
+          throw await failed(repo, request, service)
+        }
+        // A client that has the response finds the push in the timeline, and no push is reported that was not recorded.
+        return sendService(reply, 'receive-pack', 'result', delayLastPiece(service.output, recorded))
+      } catch (error) {
+        const explained = await explainDeletion(db, request, error)
+        if (!head.side_band || !isMissing(explained)) throw explained
+        // The git client does not show the text of another status to a push.
+        request.raw.unpipe().resume()
+        return sendService(reply, 'receive-pack', 'result', Readable.from([fatal(deleted)]))
       }
-      // A client that has the response finds the push in the timeline, and no push is reported that was not recorded.
-      return sendService(reply, 'receive-pack', 'result', delayLastPiece(service.output, recorded))
     })
   })
 
@@ -88,7 +107,9 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     const guarded = await findPushRules(db, repo, caller.user, commands)
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
-    const settle = () => settlePushes(db, storage, repo.id, push_id)
+    const settle = async () => {
+      if (!(await settlePushes(db, storage, repo.id, push_id))) throw new Refusal('missing', deleted)
+    }
     let recorded = Promise.resolve()
     const service = await openFor(place, request, reply, { guarded }, (closed) => {
       recorded = closed.then(settle)
@@ -97,7 +118,10 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       await settle()
       throw error
     })
-    recorded.catch((error) => request.log.error({ err: error, push_id }, 'a push is not recorded yet'))
+    recorded.catch((error) => {
+      if (isMissing(error)) request.log.info({ push_id }, deleted)
+      else request.log.error({ err: error, push_id }, 'a push is not recorded yet')
+    })
     return { service, recorded }
   }
 
@@ -130,6 +154,14 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     }
   }
 
+  /** Git sends no response to a request that it cannot read. The log has its error message. */
+  async function failed(repo: Repository, request: FastifyRequest, service: Service) {
+    request.log.warn({ complaint: service.complaint() }, 'git gave no answer')
+    if (await isDeleted(db, { repo_ids: [repo.id] })) return missing()
+    if (await service.wasKilled()) return endedBySignal()
+    return new Refusal('malformed', 'Git could not read this request.')
+  }
+
   function watch(request: FastifyRequest, reply: FastifyReply) {
     endWhenIdle(request.raw, reply.raw, storage.limits.idle, () => {
       request.log.info('the client stalled: its connection is closed')
@@ -154,6 +186,7 @@ export function openGate(belfry: Belfry) {
     })
     if (name === 'receive-pack') checkPush(caller, repo)
     else checkFetch(caller, repo)
+    noteRecords(request, { repo, accounts: [caller.user] })
     if (!storage.has(repo.id)) {
       throw new Refusal('unavailable', 'The contents of this repository are still being copied. Try again in a moment.')
     }
@@ -228,12 +261,9 @@ const uncached = {
   Expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
 }
 
-/** Git sends no response to a request that it cannot read. The log has its error message. */
-async function failed(request: FastifyRequest, service: Service) {
-  request.log.warn({ complaint: service.complaint() }, 'git gave no answer')
-  if (await service.wasKilled()) return endedBySignal()
-  return new Refusal('malformed', 'Git could not read this request.')
-}
+const deleted = 'The repository was deleted in the meantime.'
+
+const isMissing = (error: unknown) => error instanceof Refusal && error.reason === 'missing'
 
 /** Plain text, which the git client shows to its user. */
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {

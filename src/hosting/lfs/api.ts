@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { codeOf } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
@@ -22,7 +23,9 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
       app.removeAllContentTypeParsers()
       // Contents have any size, so bodies are streamed.
       app.addContentTypeParser('*', (_, body, done) => done(null, body))
-      app.setErrorHandler((error, request, reply) => sendError(belfry, request, reply, error))
+      app.setErrorHandler(async (error, request, reply) =>
+        sendError(belfry, request, reply, await explainDeletion(db, request, error)),
+      )
       // A client may have sent a whole body before we see its end. A listener that closes in between would keep the connection.
       app.addHook('onResponse', async ({ socket }) => {
         if (!listener.server.listening) socket.end()

@@ -12,7 +12,9 @@ export function pushTasks(db: Database, storage: Storage): Record<string, Task> 
         select graphile_worker.add_job('settle_pushes', json_build_object('repo_id', repo_id), job_key := 'settle ' || repo_id)
         from (select distinct repo_id from pushes where started_at < ${db.now}::timestamptz - interval '1 minute') slow`)
     },
-    settle_pushes: ({ repo_id }: { repo_id: number }) => settlePushes(db, storage, repo_id),
+    settle_pushes: async ({ repo_id }: { repo_id: number }) => {
+      await settlePushes(db, storage, repo_id)
+    },
     forget_originals: ({ repo_id }: { repo_id: number }) => forgetOriginals(db, storage, repo_id),
     withdraw_refs: ({ repo_id }: { repo_id: number }) => withdrawUnknown(db, storage, repo_id),
     maintain_repository: async ({ repo_id }: { repo_id: number }) => {

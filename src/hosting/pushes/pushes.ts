@@ -7,6 +7,7 @@ import { checkPushRules } from '#hosting/protection/push-rules.ts'
 import { enqueueDescription } from '#hosting/repositories/queue.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
+import { isDeleted } from '#identity/deletion.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -44,27 +45,31 @@ export async function beginPush(db: Database, repo: { id: number }, pusher: { id
 
 /**
  * Records moves that are on disk and not in the log. `ended` is a push that has ended: then only its refs are read, so that pushes to
- * different branches do not wait for each other. Safe to call at any time and any number of times.
+ * different branches do not wait for each other. Safe to call at any time and any number of times. Returns false if the repository is
+ * deleted.
  */
-export async function settlePushes(db: Database, storage: Storage, repo_id: number, ended?: number): Promise<void> {
+export async function settlePushes(db: Database, storage: Storage, repo_id: number, ended?: number): Promise<boolean> {
   try {
-    // Another process recorded some moves meanwhile.
-    while (!(await settle(db, storage, repo_id, ended)));
+    for (;;) {
+      const outcome = await settle(db, storage, repo_id, ended)
+      if (outcome === 'nothing to record') return !(await isDeleted(db, { repo_ids: [repo_id] }))
+      // Otherwise another process recorded some moves meanwhile.
+      if (outcome !== 'outdated') return outcome === 'recorded'
+    }
   } catch (error) {
-    const there = await db.query(sql`select from repositories where id = ${repo_id}`)
-    if (there.rowCount) throw error
+    if (await isDeleted(db, { repo_ids: [repo_id] })) return false
+    throw error
   } finally {
     if (ended !== undefined) beginnings.delete(ended)
   }
 }
 
-/** Returns false if the data changed between reading and recording. */
-async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined): Promise<boolean> {
+async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined) {
   // The git process of an ended server may still move refs, so this is checked before the disk is read.
   const deserted = ended === undefined && !isWorkedIn(resolve(storage.pathOf(repo_id)))
   // The log is read before the disk, and the pushes after it. So each move on disk is either in the log or belongs to a listed push.
   const known = await readKnown(db, repo_id, ended)
-  if (!known.names.length || !storage.has(repo_id)) return true
+  if (!known.names.length || !storage.has(repo_id)) return 'nothing to record'
   const disk = await storage.refsOf(repo_id, known.names)
   const pushes = await readPushes(db, repo_id, ended)
   const abandoned = deserted ? pushes.filter(({ over, server }) => !over && server !== null && hasEnded(server)) : []
@@ -72,7 +77,7 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   // A lock that a killed git left would block every later push.
   if (abandoned.length) await dropLeftovers(storage.pathOf(repo_id), processStart)
   const moves = findMoves(pushes, known.refs, disk, known.names)
-  if (!moves.length && !pushes.some(({ over }) => over)) return true
+  if (!moves.length && !pushes.some(({ over }) => over)) return 'nothing to record'
   // Moves are synced before they are recorded.
   if (moves.length) await storage.sync(repo_id, known.names, firstBeginning(moves))
   const described = await describeMoves(db, storage, repo_id, moves)

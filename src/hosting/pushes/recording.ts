@@ -92,16 +92,20 @@ export interface Settlement {
 }
 
 /** Records everything, unless the rows that it follows from have changed since they were read. Settlements of one repository take turns. */
-export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
+export async function recordMoves(
+  db: Transaction,
+  repo_id: number,
+  settlement: Settlement,
+): Promise<'recorded' | 'outdated' | 'deleted'> {
   await lockMerged(db, settlement.moves)
   await lockRetargeted(db, repo_id, renamesOf(settlement.moves))
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
-  if (!repo) return true
-  if (!(await isCurrent(db, repo_id, settlement))) return false
+  if (!repo) return 'deleted'
+  if (!(await isCurrent(db, repo_id, settlement))) return 'outdated'
   const { pushes, moves, size } = settlement
   await closePushes(db, pushes, moves)
-  if (!moves.length) return true
+  if (!moves.length) return 'recorded'
   await writeRefs(db, repo_id, moves)
   await endCorrections(db, repo_id)
   const default_branch = await chooseDefault(db, repo_id, await recordRenames(db, { id: repo_id, ...repo }, moves), moves)
@@ -120,7 +124,7 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
   if (moves.some(({ ref }) => ref === branches + default_branch)) await enqueueDescription(db, repo_id)
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
-  return true
+  return 'recorded'
 }
 
 async function isCurrent(db: Transaction, repo_id: number, { known, pushes, moves }: Settlement) {

@@ -1,4 +1,5 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { noteRecords } from '#http/deletion.ts'
 import { levelOf } from '#identity/access.ts'
 import type { Viewer } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
@@ -11,7 +12,13 @@ export const viewerOf = ({ visitor }: Visit): Viewer => ({ viewer_id: visitor?.i
 export async function loadVisibleRepository(visit: Visit): Promise<Repository> {
   const { owner = '', repo = '' } = visit.params
   if (/\0/.test(owner + repo)) throw missing()
-  return loadRepository(visit.db, viewerOf(visit), owner, repo)
+  return noted(visit, await loadRepository(visit.db, viewerOf(visit), owner, repo))
+}
+
+/** Remembers the repository of a page, in case that it is deleted meanwhile. */
+export function noted(visit: Visit, repo: Repository): Repository {
+  noteRecords(visit.request, { repo, accounts: [visit.visitor] })
+  return repo
 }
 
 /** Whether the visitor may change branches, tags and files. */
