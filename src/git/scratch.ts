@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -45,7 +45,8 @@ export async function withScratch<T>(
   const path = resolve(storage.pathOf(repo_id))
   // Git's housekeeping removes folders with this name, such as those of a killed server.
   const folder = await mkdtemp(join(path, 'objects', 'tmp_objdir-scratch-'))
-  const bounds = { signal, settings: { GIT_OBJECT_DIRECTORY: folder } }
+  // Relative: git creates missing parents, and must not create a repository again that is deleted meanwhile.
+  const bounds = { signal, settings: { GIT_OBJECT_DIRECTORY: relative(path, folder) } }
   // Temporary objects need no sync.
   const passing = ['-c', 'core.fsync=none']
   try {
@@ -60,7 +61,8 @@ export async function withScratch<T>(
         const pack = () => streamGit(path, args, { ...bounds, input })
         // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused object by
         // its id.
-        const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
+        const checked = await openFolder(await makeFolder(join(folder, 'checked')), path)
+        const settings = { GIT_OBJECT_DIRECTORY: relative(path, checked) }
         const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]
         await runGit(path, check, { signal, settings, input: pack() }).catch(refuseFaulty)
         const since = takeTimestamp()
@@ -91,9 +93,14 @@ async function storePack(path: string, pack: AsyncIterable<Buffer>, signal: Abor
   await runGit(path, store, { signal, input: whole() })
 }
 
+async function makeFolder(folder: string) {
+  await mkdir(folder)
+  return folder
+}
+
 /** An object folder with the repository's objects as alternates. */
 async function openFolder(folder: string, path: string) {
-  await mkdir(join(folder, 'info'), { recursive: true })
+  await mkdir(join(folder, 'info'))
   await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
   return folder
 }
@@ -113,7 +120,10 @@ function describe({ tree, parents, author, committer, more = '', message }: Draf
 async function writeObject(folder: string, type: string, contents: Buffer) {
   const object = Buffer.concat([Buffer.from(`${type} ${contents.length}\0`), contents])
   const sha = createHash('sha1').update(object).digest('hex')
-  await mkdir(join(folder, sha.slice(0, 2)), { recursive: true })
+  // Not recursive: the repository may be deleted meanwhile, and must not be created again.
+  await mkdir(join(folder, sha.slice(0, 2))).catch((error) => {
+    if (error.code !== 'EEXIST') throw error
+  })
   await writeFile(join(folder, sha.slice(0, 2), sha.slice(2)), deflateSync(object, { level: 1 }))
   return sha
 }

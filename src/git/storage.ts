@@ -29,6 +29,9 @@ const longTimeout = 6 * 3_600_000
 /** Milliseconds that a request waits for a slot. */
 const [fetchPatience, readPatience] = [30_000, 15_000]
 
+/** Tried again, because a process may add a file to a folder that is being removed. */
+const removal = { recursive: true, force: true, maxRetries: 10 }
+
 /** The bare repositories on disk, by id, so that a rename or transfer moves no files. */
 export class Storage {
   readonly #root: string
@@ -152,8 +155,13 @@ export class Storage {
     await syncFolder(this.pathOf(repo_id))
   }
 
+  /** The folder disappears as a whole, so that git finds all of it or nothing. A process that works in it may still add files. */
   async erase(repo_id: number) {
-    await rm(this.pathOf(repo_id), { recursive: true, force: true })
+    const [path, draft] = [this.pathOf(repo_id), this.#draftOf(repo_id)]
+    await rm(draft, removal)
+    if (!this.has(repo_id)) return
+    await rename(path, draft)
+    await rm(draft, removal)
   }
 
   /** The folders that contain repositories. */
@@ -176,12 +184,22 @@ export class Storage {
     const path = this.pathOf(repo_id)
     if (this.has(repo_id)) return
     await makeFolders(dirname(path))
-    const draft = `${path}.new`
-    await rm(draft, { recursive: true, force: true })
-    await make(draft)
-    await syncRepository(draft)
-    await rename(draft, path)
+    const draft = this.#draftOf(repo_id)
+    await rm(draft, removal)
+    try {
+      await make(draft)
+      await syncRepository(draft)
+      await rename(draft, path)
+    } catch (error) {
+      await rm(draft, removal)
+      throw error
+    }
     await syncFolder(dirname(path))
+  }
+
+  /** Folders with this name are leftovers, see hosting/repositories/sweeping.ts. */
+  #draftOf(repo_id: number) {
+    return `${this.pathOf(repo_id)}.new`
   }
 
   /** Adds commits to a branch, oldest first. */

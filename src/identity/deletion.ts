@@ -14,3 +14,18 @@ export async function isDeleted(db: Queryable, { repo_ids = [], account_ids = []
     select from unnest(${account_ids}::bigint[]) wanted (id) where not exists (select from accounts a where a.id = wanted.id)`)
   return found.rowCount !== 0
 }
+
+/** Runs a job on these records. If it fails and one of them was deleted meanwhile, nothing is left to do. */
+export async function unlessDeleted(db: Queryable, records: Loaded, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(await isDeleted(db, records))) throw error
+  }
+}
+
+/**
+ * A job that reads several repositories may fail because one of them is deleted meanwhile: run again, it finds what is left. One deletion
+ * may be met twice, because the row goes first and the folder later.
+ */
+export const repeated = <T>(work: () => Promise<T>): Promise<T> => work().catch(work).catch(work)

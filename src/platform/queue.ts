@@ -11,6 +11,9 @@ import { startHeartbeat } from './worker-heartbeat.ts'
 /** A job may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
 
+/** A job fails with this when it has to wait for another one. It is tried again later, and nobody needs to look at it. */
+export class Waiting extends Error {}
+
 /** A task that runs at the times in `match`, which has crontab's format. */
 export interface Scheduled {
   task: string
@@ -152,7 +155,8 @@ async function begin(
   events.on('job:error', ({ job, error }) => {
     const { id, task_identifier: task, attempts, max_attempts } = job
     const fields = { job: Number(id), task, attempts }
-    if (attempts < max_attempts) logFailure(log, error, 'a job failed; it is tried again later', fields)
+    if (attempts < max_attempts && error instanceof Waiting) log.info({ ...fields, reason: error.message }, 'a job waits')
+    else if (attempts < max_attempts) logFailure(log, error, 'a job failed; it is tried again later', fields)
     else log.error({ ...fields, err: error }, failedForGood)
   })
   reclaimLostJobs(db, events, () => id, log, signal)

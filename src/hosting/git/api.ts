@@ -17,6 +17,7 @@ import {
 } from '#git/smart-http.ts'
 import { findPushRules } from '#hosting/protection/push-rules.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
+import { enqueueErasure } from '#hosting/repositories/queue.ts'
 import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { explainDeletion, noteRecords } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
@@ -108,7 +109,9 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
     const settle = async () => {
-      if (!(await settlePushes(db, storage, repo.id, push_id))) throw new Refusal('missing', deleted)
+      if (await settlePushes(db, storage, repo.id, push_id)) return
+      await db.transaction((transaction) => enqueueErasure(transaction, repo))
+      throw new Refusal('missing', deleted)
     }
     let recorded = Promise.resolve()
     const service = await openFor(place, request, reply, { guarded }, (closed) => {

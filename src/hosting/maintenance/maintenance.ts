@@ -1,5 +1,6 @@
 import type { Storage } from '#git/storage.ts'
 import { type Repair, repairRefs } from '#hosting/pushes/repair-refs.ts'
+import { isDeleted } from '#identity/deletion.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { Logger } from '#platform/log.ts'
@@ -15,14 +16,18 @@ export async function checkSome(db: Database, storage: Storage, log: Logger, aft
         where t.identifier in ('copy_repository', 'generate_repository') and (j.payload->>'to_id')::bigint = r.id) as copying
     from repositories r where r.id > ${after} order by r.id limit ${batch}`)
   for (const { id, default_branch, copying } of rows) {
-    if (!storage.has(id) && !copying) {
-      // If the folder is missing, an empty repository accepts pushes again. Lost commits are reported below.
-      log.error({ repo_id: id }, 'the folder of a repository is missing: an empty one replaces it')
-      await storage.create(id, default_branch)
-    }
+    const records = { repo_ids: [id] }
     try {
+      if (!storage.has(id) && !copying && !(await isDeleted(db, records))) {
+        // If the folder is missing, an empty repository accepts pushes again. Lost commits are reported below.
+        log.error({ repo_id: id }, 'the folder of a repository is missing: an empty one replaces it')
+        await storage.create(id, default_branch)
+        // The job that erases a deleted repository may have run before.
+        if (await isDeleted(db, records)) await storage.erase(id)
+      }
       report(log, id, await repairRefs(db, storage, id))
     } catch (error) {
+      if (await isDeleted(db, records)) continue
       log.error({ err: error, repo_id: id }, 'a repository could not be checked; run git fsck in its folder')
     }
   }

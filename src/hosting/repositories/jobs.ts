@@ -1,7 +1,8 @@
 import type { Storage } from '#git/storage.ts'
 import { adoptRefs } from '#hosting/pushes/pushes.ts'
+import { isDeleted, repeated, unlessDeleted } from '#identity/deletion.ts'
 import { type Database, sql } from '#platform/database.ts'
-import type { Task } from '#platform/queue.ts'
+import { type Task, Waiting } from '#platform/queue.ts'
 import { mayCopy } from './crossing.ts'
 import { copyTemplate, type Generation } from './generation/generate.ts'
 
@@ -30,38 +31,47 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
   const wasPublic = async (id: number) =>
     (await db.query(sql`select from deleted_repositories where repo_id = ${id} and not private`)).rowCount === 1
 
+  /** Makes the folder of a repository. If the repository is deleted meanwhile, the job that erases it may have run before the folder existed. */
+  const make = async (repo_id: number, work: () => Promise<void>) => {
+    const records = { repo_ids: [repo_id] }
+    await unlessDeleted(db, records, () => repeated(work))
+    if (await isDeleted(db, records)) await storage.erase(repo_id)
+  }
+
+  /**
+   * The source may be a fork that waits for its own contents, or be deleted by now: then its ancestors have the contents. Access is
+   * checked now, not when the fork was requested; if nothing may be copied, the fork is empty.
+   */
+  const copy = async ({ from_id, to_id, branch, forker_id }: Copy) => {
+    const fork = await find(to_id)
+    if (!fork) return
+    if (!storage.has(from_id) && (await find(from_id))) throw new Waiting(`repository ${from_id} has no contents yet`)
+    const may = async (id: number) => (await mayCopy(db, id, to_id, [forker_id ?? fork.owner_id])) || wasPublic(id)
+    for (const id of [from_id, fork.parent_id, fork.network_id]) {
+      if (id === null || !storage.has(id) || !(await may(id))) continue
+      return storage.copy(id, to_id, fork.default_branch, branch, async (refs) => {
+        // Checked again, because commits that were pushed during the copy may be private.
+        if (!(await may(id))) throw new Error(`repository ${id} may not be copied into ${to_id} any more`)
+        await db.transaction((transaction) => adoptRefs(transaction, to_id, refs))
+      })
+    }
+    await storage.create(to_id, fork.default_branch)
+  }
+
   return {
-    /**
-     * The source may be a fork that waits for its own contents, or be deleted by now: then its ancestors have the contents. Access is
-     * checked now, not when the fork was requested; if nothing may be copied, the fork is empty.
-     */
-    copy_repository: async ({ from_id, to_id, branch, forker_id }: Copy) => {
-      const fork = await find(to_id)
-      if (!fork) return
-      if (!storage.has(from_id) && (await find(from_id))) throw new Error(`repository ${from_id} has no contents yet`)
-      const may = async (id: number) => (await mayCopy(db, id, to_id, [forker_id ?? fork.owner_id])) || wasPublic(id)
-      for (const id of [from_id, fork.parent_id, fork.network_id]) {
-        if (id === null || !storage.has(id) || !(await may(id))) continue
-        return storage.copy(id, to_id, fork.default_branch, branch, async (refs) => {
-          // Checked again, because commits that were pushed during the copy may be private.
-          if (!(await may(id))) throw new Error(`repository ${id} may not be copied into ${to_id} any more`)
-          await db.transaction((transaction) => adoptRefs(transaction, to_id, refs))
-        })
-      }
-      await storage.create(to_id, fork.default_branch)
-    },
-    generate_repository: (generation: Generation) => copyTemplate(db, storage, generation),
+    copy_repository: (wanted: Copy) => make(wanted.to_id, () => copy(wanted)),
+    generate_repository: (wanted: Generation) => make(wanted.to_id, () => copyTemplate(db, storage, wanted)),
     /** Waits until every fork has its contents: they may be coming from here. */
     erase_repository: async ({ repo_id, network_id }: { repo_id: number; network_id: number }) => {
       const relatives = await db.rows<{ id: number }>(sql`select id from repositories where network_id = ${network_id}`)
       const waiting = relatives.find(({ id }) => !storage.has(id))
-      if (waiting) throw new Error(`repository ${waiting.id}, of the same network, has no contents yet`)
+      if (waiting) throw new Waiting(`repository ${waiting.id}, of the same network, has no contents yet`)
       await storage.erase(repo_id)
       await db.query(sql`delete from deleted_repositories where repo_id = ${repo_id}`)
     },
     point_head: async ({ repo_id }: { repo_id: number }) => {
       const repo = await find(repo_id)
-      if (repo) await storage.pointHead(repo_id, repo.default_branch)
+      if (repo) await unlessDeleted(db, { repo_ids: [repo_id] }, () => storage.pointHead(repo_id, repo.default_branch))
     },
   }
 }

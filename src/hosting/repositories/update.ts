@@ -6,7 +6,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { countPublicForks } from './forks.ts'
-import { enqueueDescription } from './queue.ts'
+import { enqueueDescription, enqueueErasure } from './queue.ts'
 import {
   checkName,
   endRedirect,
@@ -129,7 +129,7 @@ export async function deleteRepository(
   await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${id} and deleted_at is null`)
   await db.query(sql`delete from repositories where id = ${id}`)
   await db.query(sql`insert into deleted_repositories (repo_id, private) values (${id}, ${held.private})`)
-  await enqueue(db, 'erase_repository', { repo_id: id, network_id })
+  await enqueueErasure(db, { id, network_id })
   await enqueue(db, 'forget_repository', { repo_id: id })
 }
 

@@ -7,7 +7,7 @@ import { adoptRefs } from '#hosting/pushes/pushes.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
-import { enqueue } from '#platform/queue.ts'
+import { enqueue, Waiting } from '#platform/queue.ts'
 import { authorOf } from '../contents.ts'
 import { mayCopy } from '../crossing.ts'
 import { createRepository, loadRepositoryById, lockRepository, type NewRepository, type Repository } from '../repositories.ts'
@@ -70,7 +70,7 @@ export async function copyTemplate(db: Database, storage: Storage, generation: G
       select default_branch, description from repositories where id = ${id}`)
   const target = await find(to_id)
   if (!target) return
-  if (!storage.has(from_id) && (await find(from_id))) throw new Error(`repository ${from_id} has no contents yet`)
+  if (!storage.has(from_id) && (await find(from_id))) throw new Waiting(`repository ${from_id} has no contents yet`)
   const may = () => mayCopy(db, from_id, to_id, [creator_id])
   const refs = storage.has(from_id) ? await storage.refsOf(from_id) : new Map<string, string>()
   const main = `refs/heads/${target.default_branch}`

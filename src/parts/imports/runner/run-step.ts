@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order, Result } from '#importer/steps.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
-import type { Logger } from '#platform/log.ts'
+import { sql } from '#platform/database.ts'
 import { DatabaseUnavailable, isDisconnected, StorageUnavailable } from '#platform/unavailable.ts'
 import type { RunnerDeps } from './deps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
@@ -70,7 +70,7 @@ export async function runStep(
   const stderr = redactSecrets(worker.stderr(), order)
   const about = { import_id: imported.id, step, stderr }
   if ('failure' in last) {
-    if (last.failure.kind === 'fault') log.error(about, 'a step of an import failed')
+    if (last.failure.kind === 'fault') log[await levelFor(deps, imported.id)](about, 'a step of an import failed')
     return { failure: { ...last.failure, message: redactSecrets(last.failure.message, order) } }
   }
   if (/heap out of memory/.test(stderr)) return { failure: { kind: 'fault', message: memoryError(limits) } }
@@ -84,7 +84,7 @@ const interval = 300
 const heartbeat = 10_000
 
 /** Writes the progress of a worker, less often than the worker reports it. `onWritten` gets a number that grows with the progress. */
-export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import, onWritten: (furthest: number) => Promise<void>) {
+export function openProgressWriter(deps: RunnerDeps, { id, run }: Import, onWritten: (furthest: number) => Promise<void>) {
   let pending: Progress = {}
   let unwritten = true
   let last = 0
@@ -97,7 +97,7 @@ export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import,
     unwritten = false
     last = performance.now()
     try {
-      await recordProgress(db, id, run, progress)
+      await recordProgress(deps.db, id, run, progress)
       await onWritten(furthest)
     } catch (error) {
       // Written with the next progress.
@@ -110,7 +110,7 @@ export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import,
   const timer = setInterval(() => {
     if (!unwritten && performance.now() - last < heartbeat) return
     writing ??= write()
-      .catch((error) => logFailure(log, error, 'the progress of an import could not be written', { import_id: id }))
+      .catch((error) => logFailure(deps, error, 'the progress of an import could not be written', id))
       .finally(() => {
         writing = undefined
       })
@@ -138,7 +138,14 @@ function joinAuthors(before: Progress, after: Progress): Pick<Progress, 'authors
 }
 
 /** Logs an outage of the database or the storage, which is expected and retried, at debug; any other error is a bug. */
-export function logFailure(log: Logger, error: unknown, message: string, fields: object = {}) {
+export async function logFailure(deps: RunnerDeps, error: unknown, message: string, import_id?: number) {
   const outage = error instanceof DatabaseUnavailable || error instanceof StorageUnavailable || isDisconnected(error)
-  log[outage ? 'debug' : 'error']({ err: error, ...fields }, message)
+  const level = outage ? 'debug' : import_id === undefined ? 'error' : await levelFor(deps, import_id)
+  deps.log[level]({ err: error, ...(import_id !== undefined && { import_id }) }, message)
+}
+
+/** Work on an import that is deleted meanwhile, with its repository or alone, fails without a fault. */
+async function levelFor({ db }: RunnerDeps, import_id: number): Promise<'error' | 'debug'> {
+  const found = await db.rows(sql`select id from imports where id = ${import_id}`).catch(() => undefined)
+  return found?.length === 0 ? 'debug' : 'error'
 }

@@ -61,7 +61,7 @@ export class Runner {
   /** A failure that repeats at every poll is logged once. */
   #logPollFailure(error: unknown) {
     const failure = `${error}`
-    if (failure !== this.#lastFailure) logFailure(this.#deps.log, error, 'the poll for imports failed')
+    if (failure !== this.#lastFailure) void logFailure(this.#deps, error, 'the poll for imports failed')
     this.#lastFailure = failure
   }
 
@@ -125,8 +125,8 @@ export class Runner {
     const hasRoom = ({ status }: Import) => this.#moveToPool(id, poolOf(status))
     const run = runImport(this.#deps, id, this.#stopping.signal, hasRoom)
     const done = run.done
-      .catch((error) => {
-        logFailure(this.#deps.log, error, 'the run of an import failed', { import_id: id })
+      .catch(async (error) => {
+        await logFailure(this.#deps, error, 'the run of an import failed', id)
         this.#paused.set(id, performance.now() + retryDelay)
       })
       .then(() => claims.release(id).catch(() => {}))
