@@ -5,16 +5,16 @@ import { type App, authenticateApp } from '#identity/apps.ts'
 import { Authenticator, anonymous, badCredentials, type Caller, readPair } from '#identity/callers.ts'
 import { type Application, findClient } from '#identity/clients.ts'
 import type { Database } from '#platform/database.ts'
-import { forbidden, missing, Refusal } from '#platform/errors.ts'
+import { Refusal } from '#platform/errors.ts'
 import { networkOf } from '#platform/network.ts'
 import { standardRateLimit, type Variant } from '#variants.ts'
+import { checkCaller } from './check-caller.ts'
 import { etagOf, isFresh } from './conditional.ts'
 import { type Dialect, readAccept } from './dialects.ts'
 import { type EarlyRepository, loadEarly } from './early-repository.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { isPlain } from './media.ts'
-import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
@@ -294,33 +294,4 @@ async function identifyClient(db: Database, authorization: string, address: stri
   const application = await findClient(db, { client_id: name, client_secret: password, address })
   if (!application) throw badCredentials()
   return application
-}
-
-/** Refuses a caller that the declaration does not admit. */
-function checkCaller(endpoint: Endpoint, { caller, application, app }: Call) {
-  const { viewer, scopes = [] } = endpoint
-  if (viewer === 'optional' && (!caller.user || caller.token?.kind === 'fine_grained')) return
-  const known = viewer === 'client' ? application : viewer === 'app' ? app : caller.user
-  if (!known) throw new Refusal('unauthenticated', 'Requires authentication')
-  if (viewer === 'client' || viewer === 'app') return
-  if (viewer === 'installation' && !caller.token?.installation_id) {
-    throw forbidden('This API can only be accessed with the token of an installation')
-  }
-  if (viewer === 'password' && caller.via !== 'password') {
-    throw forbidden('This API can only be accessed with username and password Basic Auth')
-  }
-  if (viewer === 'classic_token' && caller.token?.kind !== 'classic') {
-    throw forbidden('This API can only be accessed with a personal access token (classic)')
-  }
-  if (
-    viewer === 'site_admin' &&
-    !(caller.user?.site_admin && caller.may('site_admin') && caller.token?.kind !== 'fine_grained')
-  ) {
-    throw missing()
-  }
-  if (caller.token?.kind === 'fine_grained') {
-    checkPermission(caller, endpoint)
-  } else if (scopes.length && !scopes.some((scope) => caller.may(scope))) {
-    throw forbidden(`Missing the ${scopes.map((scope) => `'${scope}'`).join(' or ')} scope.`)
-  }
 }
