@@ -15,14 +15,14 @@ export interface Patience {
   connect: number
   lock: number
   statement: number
+  /** For the next statement of a transaction. The server ends a transaction whose client is silent for longer, because its locks block others. */
+  pause: number
 }
 
 /** For requests: connecting and one statement together stay below ten seconds. */
-export const brief: Patience = { connect: 4000, lock: 3000, statement: 5500 }
+export const brief: Patience = { connect: 4000, lock: 3000, statement: 5500, pause: 10_000 }
 /** For background work, which may read and write much, and for which no client waits. */
-export const long: Patience = { connect: 5000, lock: 60_000, statement: 600_000 }
-/** The server ends a transaction whose client is silent for this long, because its locks block others. In milliseconds. */
-const longestPause = 10_000
+export const long: Patience = { connect: 5000, lock: 60_000, statement: 600_000, pause: 10_000 }
 /** Normally the server enforces its time-outs. If it does not report one within this extra time, the connection is closed. In milliseconds. */
 const grace = 500
 
@@ -50,7 +50,7 @@ export const steady = written([...reachability, compilation, 'plan_cache_mode=fo
  */
 export const pipelined: pg.PoolConfig = Object.assign({}, { pipeline: true })
 
-export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {
+export function openPool(connection: pg.PoolConfig, { connect, lock, statement, pause }: Patience, health: DatabaseHealth) {
   const pool = new pg.Pool({
     application_name: 'belfry',
     options: usual,
@@ -61,7 +61,7 @@ export function openPool(connection: pg.PoolConfig, { connect, lock, statement }
     connectionTimeoutMillis: connect,
     lock_timeout: lock,
     statement_timeout: statement,
-    idle_in_transaction_session_timeout: longestPause,
+    idle_in_transaction_session_timeout: pause,
   })
   health.watch(pool, statement + grace)
   boundPrepared(pool)
