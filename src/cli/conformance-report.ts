@@ -52,7 +52,7 @@ function describeFailure({ id, variant, operation, proves, failure }: Result): s
 /** As HTTP writes it: `> ` is what was sent. */
 export function describeExchange({ method, url, headers, body, status, response_headers, response_body }: Exchange): string[] {
   const header = (mark: string) => (entry: [string, string]) => `${mark} ${entry[0]}: ${entry[1]}`
-  const shown = Object.entries(response_headers).filter(([name]) => told.test(name))
+  const shown = Object.entries(response_headers).filter(([name]) => reportedHeader.test(name))
   return [
     `> ${method} ${url}`,
     ...Object.entries(headers).map(header('>')),
@@ -64,7 +64,8 @@ export function describeExchange({ method, url, headers, body, status, response_
 }
 
 /** Headers of responses that checks are about. */
-const told = /^(content-type|date|etag|last-modified|link|location|retry-after|x-(poll|ratelimit|service|oauth|github).*)$/
+const reportedHeader =
+  /^(content-type|date|etag|last-modified|link|location|retry-after|x-(poll|ratelimit|service|oauth|github).*)$/
 
 /** A line for each reason. */
 function describeSkipped(results: Result[]): string[] {

@@ -8,7 +8,7 @@ export interface Context {
   /** The caller whose token was given. */
   me: Client
   /** A caller without credentials. */
-  nobody: Client
+  anonymous: Client
   /** The caller of `--other-token`; without it, the check is skipped. */
   other(): Client
   /** The caller of `--token` by Basic authentication with `--password`; without it, the check is skipped. */

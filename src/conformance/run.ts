@@ -95,7 +95,7 @@ function contextOf(target: Target, workspace: Workspace, signal: AbortSignal): C
     target,
     workspace,
     me: bearer(target.token),
-    nobody: new Client(wiring, {}),
+    anonymous: new Client(wiring, {}),
     other() {
       if (!target.other) throw new Skip('It needs a second user: give --other-token.')
       return bearer(target.other.token)

@@ -5,7 +5,7 @@ import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 import { checkPermission } from './permissions.ts'
 
-/** Who calls: a user or nobody, or an application, or an app. */
+/** Who calls: a user or an anonymous client, an application, or an app. */
 interface Callers {
   caller: Caller
   application: Application | undefined

@@ -27,7 +27,7 @@ export function loadEarly(
   const checks = checksOf(db)
   const reader = { genericPlanRows: checks.alongside, first: db.first.bind(db) }
   const repo = loadPathRepository(loaders, reader, endpoint, caller, owner, name)
-  // Whoever needs it gets the error too.
+  // The request that needs it gets the error too.
   repo.catch(() => {})
   return { caller, begun_at: performance.now(), repo }
 }

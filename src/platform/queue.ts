@@ -11,7 +11,7 @@ import { startHeartbeat } from './worker-heartbeat.ts'
 /** A job may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
 
-/** A job fails with this when it has to wait for another one. It is tried again later, and nobody needs to look at it. */
+/** A job fails with this when it has to wait for another one. It is tried again later, so it is no error. */
 export class Waiting extends Error {}
 
 /** A task that runs at the times in `match`, which has crontab's format. */

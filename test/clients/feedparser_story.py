@@ -2,11 +2,11 @@
 
 import json
 import os
-import traceback
 from base64 import b64encode
 from html import unescape
 from urllib.request import Request, urlopen
 
+from chapters import chapter
 import feedparser
 
 web = os.environ["BELFRY"]
@@ -20,18 +20,6 @@ def call(path, token, method="GET", body=None):
     with urlopen(Request(web + "/api/v3" + path, data, headers, method=method)) as answer:
         text = answer.read()
     return json.loads(text) if text else None
-
-
-def chapter(name):
-    def run(steps):
-        try:
-            steps()
-            print("works", name)
-        except Exception:
-            print("failed", name)
-            traceback.print_exc()
-
-    return run
 
 
 ada, ben = os.environ["ADA"], os.environ["BEN"]

@@ -8,5 +8,5 @@ tellStory({
     const { failed } = await run(['python3', '-c', 'import github3'], {})
     return failed ? 'it is not installed, and Debian has no package. In a virtual environment: pip install github3.py' : undefined
   },
-  command: ['python3', join(import.meta.dirname, 'github3_story.py')],
+  command: ['python3', '-B', join(import.meta.dirname, 'github3_story.py')],
 })

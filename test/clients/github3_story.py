@@ -3,8 +3,8 @@
 import io
 import os
 import time
-import traceback
 
+from chapters import chapter
 import github3
 
 web = os.environ["BELFRY"]
@@ -16,18 +16,6 @@ def connect(token):
 
 ada = connect(os.environ["ADA"])
 ben = connect(os.environ["BEN"])
-
-
-def chapter(name):
-    def run(steps):
-        try:
-            steps()
-            print("works", name)
-        except Exception:
-            print("failed", name)
-            traceback.print_exc()
-
-    return run
 
 
 def same(expected, actual):

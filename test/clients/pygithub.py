@@ -2,9 +2,9 @@
 
 import os
 import time
-import traceback
 from importlib.metadata import version
 
+from chapters import chapter
 from github import Github, GithubException, InputGitTreeElement
 
 api = os.environ["BELFRY"] + "/api/v3"
@@ -18,18 +18,6 @@ def connect(token, **options):
 
 ada = connect(os.environ["ADA"])
 ben = connect(os.environ["BEN"])
-
-
-def chapter(name):
-    def run(steps):
-        try:
-            steps()
-            print("works", name)
-        except Exception:
-            print("failed", name)
-            traceback.print_exc()
-
-    return run
 
 
 def raises(status, call):

@@ -19,8 +19,8 @@ for (const scheme of ['token', 'Bearer'] as const)
       'Call the API with the token, for example GET /user.',
       'Personal access tokens: count as OAuth tokens.',
     ],
-    async ({ nobody, target }) => {
-      const answer = (await nobody.get('/user', { authorization: `${scheme} ${target.token}` })).is(200).matches(user)
+    async ({ anonymous, target }) => {
+      const answer = (await anonymous.get('/user', { authorization: `${scheme} ${target.token}` })).is(200).matches(user)
       answer.equals('login', answer.row().login, target.login)
     },
     { variant: scheme === 'token' ? 'self-hosted' : 'versioned' },
@@ -30,7 +30,7 @@ authentication.check(
   'authentication.basic.token',
   self,
   ['Basic authentication with username and password, or with username and a token as the password.'],
-  async ({ nobody, target }) => (await nobody.get('/user', basic(target.login, target.token))).is(200),
+  async ({ anonymous, target }) => (await anonymous.get('/user', basic(target.login, target.token))).is(200),
 )
 
 authentication.check(
@@ -45,12 +45,12 @@ authentication.check(
   },
 )
 
-authentication.check('authentication.anonymous', self, ['authentication required.'], async ({ nobody }) =>
-  (await nobody.get('/user')).is(401),
+authentication.check('authentication.anonymous', self, ['authentication required.'], async ({ anonymous }) =>
+  (await anonymous.get('/user')).is(401),
 )
 
-authentication.check('authentication.wrong-token', self, ['authentication required.'], async ({ nobody }) =>
-  (await nobody.get('/user', { authorization: 'Bearer no-such-token' })).is(401),
+authentication.check('authentication.wrong-token', self, ['authentication required.'], async ({ anonymous }) =>
+  (await anonymous.get('/user', { authorization: 'Bearer no-such-token' })).is(401),
 )
 
 const hidden: [id: string, operation: string, rest: string][] = [
@@ -67,7 +67,7 @@ for (const [id, operation, rest] of hidden) {
     `authentication.private.${id}`,
     operation,
     [leak, 'Also used instead of 401 by Basic authentication for requests that would expose private data.'],
-    async ({ nobody, workspace }) => (await nobody.get(`${(await workspace.privateRepo()).path}${rest}`)).is(404),
+    async ({ anonymous, workspace }) => (await anonymous.get(`${(await workspace.privateRepo()).path}${rest}`)).is(404),
   )
   authentication.check(`authentication.private.${id}.other-user`, operation, [leak], async ({ other, workspace }) => {
     const caller = other()
@@ -82,13 +82,13 @@ authentication.check(
     'A client creates a token with Basic authentication. POST /authorizations takes a JSON body with scopes (array of strings) and note (string).',
     'Username and password are needed only to create OAuth tokens or to call the authorizations endpoint.',
   ],
-  async ({ withPassword, nobody, target, workspace }) => {
+  async ({ withPassword, anonymous, target, workspace }) => {
     const caller = withPassword()
     const answer = (await caller.post('/authorizations', { scopes: ['notifications'], note: workspace.name('token') })).is(201)
     const { id, token } = answer.row()
     workspace.deleteLater(`authorization ${id}`, `/authorizations/${id}`, basic(target.login, target.password ?? ''))
     answer.must(typeof token === 'string' && token !== '', 'a token', answer.row())
-    ;(await nobody.get('/notifications', { authorization: `Bearer ${token}` })).is(200)
+    ;(await anonymous.get('/notifications', { authorization: `Bearer ${token}` })).is(200)
   },
 )
 
@@ -101,13 +101,13 @@ for (const [id, method, operation, words] of [
     `scopes.${id}`,
     operation,
     [words, '403 | forbidden', 'Scopes: repo, public_repo, gist, user, notifications, read:repo_hook, write:repo_hook.'],
-    async ({ withPassword, nobody, target, workspace }) => {
+    async ({ withPassword, anonymous, target, workspace }) => {
       const made = (await withPassword().post('/authorizations', { scopes: ['gist'], note: workspace.name('token') }))
         .is(201)
         .row()
       workspace.deleteLater(`authorization ${made.id}`, `/authorizations/${made.id}`, basic(target.login, target.password ?? ''))
       const path = operation.slice(operation.indexOf('/'))
-      ;(await nobody.send(method, path, { headers: { authorization: `Bearer ${made.token}` } })).is(403)
+      ;(await anonymous.send(method, path, { headers: { authorization: `Bearer ${made.token}` } })).is(403)
     },
   )
 
@@ -115,7 +115,7 @@ authentication.check(
   'scopes.hooks',
   'GET /repos/{owner}/{repo}/hooks/{hook_id}/config',
   ['Webhook configuration endpoints need read:repo_hook or repo (read) and write:repo_hook or repo (write).'],
-  async ({ withPassword, nobody, target, workspace }) => {
+  async ({ withPassword, anonymous, target, workspace }) => {
     const caller = withPassword()
     const { path } = await workspace.hook()
     const tokenOf = async (scope: string) => {
@@ -124,9 +124,9 @@ authentication.check(
       return { authorization: `Bearer ${made.token}` }
     }
     const [reads, other] = [await tokenOf('read:repo_hook'), await tokenOf('gist')]
-    ;(await nobody.get(`${path}/config`, reads)).is(200)
-    ;(await nobody.send('PATCH', `${path}/config`, { headers: reads, body: { content_type: 'json' } })).is(403, 404)
-    ;(await nobody.get(`${path}/config`, other)).is(403, 404)
+    ;(await anonymous.get(`${path}/config`, reads)).is(200)
+    ;(await anonymous.send('PATCH', `${path}/config`, { headers: reads, body: { content_type: 'json' } })).is(403, 404)
+    ;(await anonymous.get(`${path}/config`, other)).is(403, 404)
   },
 )
 
@@ -142,8 +142,8 @@ authentication.check(
   'authorizations.anonymous',
   authorizations,
   ['On the authorizations endpoint it also signals that a one-time code is required, via the X-Service-OTP header.'],
-  async ({ nobody, workspace }) =>
-    (await nobody.post('/authorizations', { scopes: [], note: workspace.name('token') })).is(401, 404),
+  async ({ anonymous, workspace }) =>
+    (await anonymous.post('/authorizations', { scopes: [], note: workspace.name('token') })).is(401, 404),
 )
 
 authentication.check(

@@ -200,7 +200,7 @@ events.check(
   ['usable without authentication for public resources', 'Public event endpoints need no permission.'],
   async (context) => {
     const path = `/repos/${await shared(context)}/events`
-    const answer = (await context.nobody.get(path)).is(200).matches(listOf(event))
+    const answer = (await context.anonymous.get(path)).is(200).matches(listOf(event))
     answer.each('public events', (row) => row.public === true)
   },
 )
@@ -209,14 +209,14 @@ events.check(
   'events.user.private',
   'GET /users/{username}/events',
   ['private events appear when authenticated as that user, otherwise public only', 'false for private events'],
-  async ({ me, nobody, target, workspace }) => {
+  async ({ me, anonymous, target, workspace }) => {
     const repo = await workspace.privateRepo()
     const path = `/users/${target.login}/events`
     const isOf = (row: Row) => at(row, 'repo.name') === repo.full_name
     const own = await me.until(path, `an event of ${repo.full_name}`, (list) => list.is(200).list().some(isOf))
     own.equals('public', own.list().find(isOf)?.public, false)
     await workspace.shared()
-    const seen = (await nobody.get(path)).is(200)
+    const seen = (await anonymous.get(path)).is(200)
     seen.each('public events only', (row) => row.public === true && !isOf(row))
   },
 )
@@ -228,11 +228,11 @@ const publicOnly: [id: string, rest: string, words: string][] = [
 ]
 for (const [id, rest, words] of publicOnly)
   events.check(`events.${id}.public-only`, `GET /users/{username}${rest}`, [words], async (context) => {
-    const { me, nobody, target, workspace } = context
+    const { me, anonymous, target, workspace } = context
     if (id === 'user-public') await workspace.shared()
     else await watchedAndStarred(context)
     await workspace.privateRepo()
-    const answer = (await (id === 'received' ? nobody : me).get(`/users/${target.login}${rest}`)).is(200)
+    const answer = (await (id === 'received' ? anonymous : me).get(`/users/${target.login}${rest}`)).is(200)
     answer.each('public events only', (row) => row.public === true)
   })
 
@@ -242,7 +242,7 @@ events.check(
   ['Must be authenticated as that user.'],
   async (context) => {
     const org = await organization(context)
-    ;(await context.nobody.get(`/users/${context.target.login}/events/orgs/${org}`)).is(401, 403, 404)
+    ;(await context.anonymous.get(`/users/${context.target.login}/events/orgs/${org}`)).is(401, 403, 404)
   },
 )
 

@@ -8,7 +8,8 @@ export const feeds = new Part('Feeds')
 const operation = 'GET /feeds'
 
 /** By Basic authentication with the token as the password. */
-const ownFeeds = async ({ nobody, target }: Context) => (await nobody.get('/feeds', basic(target.login, target.token))).is(200)
+const ownFeeds = async ({ anonymous, target }: Context) =>
+  (await anonymous.get('/feeds', basic(target.login, target.token))).is(200)
 
 feeds.check(
   'feeds.list',
@@ -34,8 +35,8 @@ feeds.check(
   },
 )
 
-feeds.check('feeds.anonymous', operation, ['It lists the Atom feeds available to the caller.'], async ({ nobody }) => {
-  const answer = (await nobody.get('/feeds')).is(200).matches(listing)
+feeds.check('feeds.anonymous', operation, ['It lists the Atom feeds available to the caller.'], async ({ anonymous }) => {
+  const answer = (await anonymous.get('/feeds')).is(200).matches(listing)
   answer.must(!('current_user_url' in answer.row()), 'no feed of a user', answer.row().current_user_url)
 })
 
@@ -71,7 +72,7 @@ feeds.check(
 
 /** An Atom document, without credentials besides those of its address. */
 async function isAtom(context: Context, url: string): Promise<Answer> {
-  const answer = (await context.nobody.get(url, { accept: 'application/atom+xml' })).is(200)
+  const answer = (await context.anonymous.get(url, { accept: 'application/atom+xml' })).is(200)
   answer.header('content-type', /^application\/atom\+xml/)
   return answer.must(
     /<feed\b[^>]*xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/.test(answer.text),
@@ -111,8 +112,8 @@ feeds.check(
 feeds.check('feeds.atom.wrong-token', operation, ['Private feed URLs embed a non-revocable token.'], async (context) => {
   const { name } = await context.workspace.privateRepo()
   const url = new URL(`${(await ownFeeds(context)).row().current_user_actor_url}`)
-  await context.nobody.until(url.href, `an entry about ${name}`, (feed) => feed.is(200).text.includes(name))
+  await context.anonymous.until(url.href, `an entry about ${name}`, (feed) => feed.is(200).text.includes(name))
   for (const parameter of [...url.searchParams.keys()]) url.searchParams.set(parameter, 'wrong')
-  const answer = await context.nobody.get(url.href, { accept: 'application/atom+xml' })
+  const answer = await context.anonymous.get(url.href, { accept: 'application/atom+xml' })
   answer.must(!answer.text.includes(name), 'nothing private without the token', `status ${answer.status} with a private entry`)
 })

@@ -8,14 +8,18 @@ export const oauth = new Part('OAuth')
 const authorize = 'GET /login/oauth/authorize'
 const exchange = 'POST /login/oauth/access_token'
 
-const page = ({ nobody, target }: Context, parameters: Record<string, string>) =>
-  nobody.get(`${target.web}/login/oauth/authorize?${new URLSearchParams(parameters)}`, { accept: 'text/html' })
+const page = ({ anonymous, target }: Context, parameters: Record<string, string>) =>
+  anonymous.get(`${target.web}/login/oauth/authorize?${new URLSearchParams(parameters)}`, { accept: 'text/html' })
 
 /** Asks for a token with a code that does not exist. */
-function ask({ nobody, target, workspace }: Context, accept?: string, parameters: Record<string, string> = {}): Promise<Answer> {
+function ask(
+  { anonymous, target, workspace }: Context,
+  accept?: string,
+  parameters: Record<string, string> = {},
+): Promise<Answer> {
   const { client_id, client_secret } = target.application ?? { client_id: workspace.run, client_secret: workspace.run }
   const body = new URLSearchParams({ client_id, client_secret, code: workspace.run, ...parameters })
-  return nobody.send('POST', `${target.web}/login/oauth/access_token`, { headers: accept ? { accept } : {}, body })
+  return anonymous.send('POST', `${target.web}/login/oauth/access_token`, { headers: accept ? { accept } : {}, body })
 }
 
 function application({ target }: Context) {
@@ -65,7 +69,7 @@ oauth.check(
 
 oauth.check('oauth.authorize.login', authorize, ['suggests which account to sign in with'], async (context) => {
   const { client_id } = application(context)
-  const stranger = new Visitor(context.nobody, context.target.web)
+  const stranger = new Visitor(context.anonymous, context.target.web)
   const login = `${context.workspace.run}-login`
   const path = (parameters: Record<string, string>) => `/login/oauth/authorize?${new URLSearchParams(parameters)}`
   const plain = (await stranger.open(path({ client_id }))).is(200)
@@ -174,7 +178,7 @@ oauth.check(
   ['Review link for users: {auth_url}/settings/connections/applications/<client_id>.'],
   async (context) => {
     const { client_id } = application(context)
-    const answer = await context.nobody.get(`${context.target.web}/settings/connections/applications/${client_id}`, {
+    const answer = await context.anonymous.get(`${context.target.web}/settings/connections/applications/${client_id}`, {
       accept: 'text/html',
     })
     // A visitor without a session is sent to sign in; a missing page is 404.

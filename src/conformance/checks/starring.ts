@@ -17,8 +17,8 @@ starring.check(
   'stargazers.list',
   gazers,
   ['200 array of User; 422', 'login string, id integer, node_id string, avatar_url string, gravatar_id string, url string'],
-  async ({ nobody, target, workspace }) => {
-    const answer = (await nobody.get(`${(await workspace.shared()).path}/stargazers`)).is(200).matches(listOf(user))
+  async ({ anonymous, target, workspace }) => {
+    const answer = (await anonymous.get(`${(await workspace.shared()).path}/stargazers`)).is(200).matches(listOf(user))
     answer.must(
       answer.list().some((row) => row.login === target.login),
       `the user ${target.login}`,

@@ -14,10 +14,10 @@ export interface Guarded {
 export function checkAuthentication(part: Part, operations: Guarded[]) {
   for (const { id, method, operation, words, path } of operations) {
     part.check(`${id}.anonymous`, operation, [words, 'authentication required.'], async (context) =>
-      (await context.nobody.send(method, await path(context))).is(401),
+      (await context.anonymous.send(method, await path(context))).is(401),
     )
     part.check(`${id}.wrong-token`, operation, [words], async (context) =>
-      (await context.nobody.with({ authorization: 'Bearer no-such-token' }).send(method, await path(context))).is(401),
+      (await context.anonymous.with({ authorization: 'Bearer no-such-token' }).send(method, await path(context))).is(401),
     )
   }
 }

@@ -33,7 +33,7 @@ watching.check(
 )
 
 watching.check('subscribers.anonymous', subscribers, ['200 array of User (per_page, page)'], async (context) =>
-  (await context.nobody.get(`${(await watched(context)).path}/subscribers`)).is(200).matches(listOf(user)).items(),
+  (await context.anonymous.get(`${(await watched(context)).path}/subscribers`)).is(200).matches(listOf(user)).items(),
 )
 
 watching.check('subscribers.pages', subscribers, ['200 array of User (per_page, page)'], async (context) => {
@@ -70,6 +70,6 @@ watching.check('subscription.none', subscription, ['path params owner, repo, and
   ;(await caller.get(`${(await workspace.hookRepo()).path}/subscription`)).is(404)
 })
 
-watching.check('subscription.anonymous', subscription, ['authentication required.'], async ({ nobody, workspace }) =>
-  (await nobody.get(`${(await workspace.shared()).path}/subscription`)).is(401, 404),
+watching.check('subscription.anonymous', subscription, ['authentication required.'], async ({ anonymous, workspace }) =>
+  (await anonymous.get(`${(await workspace.shared()).path}/subscription`)).is(401, 404),
 )

@@ -79,7 +79,7 @@ oauth.check(
     // The checks above leave theirs; without them, these are made here.
     const made = async () => (await tokenOf(context, (await authorized(context, { scope })).code)).access_token
     const [one, other] = [await context.workspace.once('token of form', made), await context.workspace.once('token of xml', made)]
-    const user = await context.nobody.get('/user', { authorization: `Bearer ${one}` })
+    const user = await context.anonymous.get('/user', { authorization: `Bearer ${one}` })
     user.must(one !== other, 'two tokens', 'the same token twice')
     await actsForUser(context, one)
     await actsForUser(context, other)
@@ -121,7 +121,7 @@ oauth.check(
     const { code } = await authorized(context, { scope: 'gist' })
     const token = await tokenOf(context, code)
     token.answer.equals('the scopes', token.scopes, ['gist'])
-    const list = (authorization: string) => context.nobody.get('/notifications', { authorization })
+    const list = (authorization: string) => context.anonymous.get('/notifications', { authorization })
     ;(await list(`Bearer ${token.access_token}`)).is(403)
     const made = async () => (await tokenOf(context, (await authorized(context, { scope })).code)).access_token
     ;(await list(`Bearer ${await context.workspace.once('token of json', made)}`)).is(200)
@@ -162,7 +162,7 @@ oauth.check(
     const page = (await visitor.open(reviewPath(application.client_id))).is(200)
     page.must(/\brevoke\b/i.test(page.text), 'a page that can revoke access', page.text.slice(0, 200))
     await revoke(context, application.client_id)
-    ;(await context.nobody.get('/user', { authorization: `Bearer ${token}` })).is(401)
+    ;(await context.anonymous.get('/user', { authorization: `Bearer ${token}` })).is(401)
   },
   alone,
 )

@@ -55,10 +55,10 @@ export function withCode({ answer, to }: Authorized): { to: URL; code: string } 
 export const withoutQuery = ({ origin, pathname }: URL) => `${origin}${pathname}`
 
 /** Asks for the token of a code. */
-export function exchanged({ nobody, target }: Context, code: string, accept?: string, more: Record<string, string> = {}) {
+export function exchanged({ anonymous, target }: Context, code: string, accept?: string, more: Record<string, string> = {}) {
   const { client_id = '', client_secret = '' } = target.application ?? {}
   const body = new URLSearchParams({ client_id, client_secret, code, ...more })
-  return nobody.send('POST', `${target.web}/login/oauth/access_token`, { headers: accept ? { accept } : {}, body })
+  return anonymous.send('POST', `${target.web}/login/oauth/access_token`, { headers: accept ? { accept } : {}, body })
 }
 
 export interface Token {
@@ -77,9 +77,9 @@ export async function tokenOf(context: Context, code: string): Promise<Token> {
 }
 
 /** The token must act for the user. */
-export async function actsForUser({ nobody, target }: Context, access_token: string) {
+export async function actsForUser({ anonymous, target }: Context, access_token: string) {
   const scheme = target.variant === 'versioned' ? 'Bearer' : 'token'
-  const answer = (await nobody.get('/user', { authorization: `${scheme} ${access_token}` })).is(200)
+  const answer = (await anonymous.get('/user', { authorization: `${scheme} ${access_token}` })).is(200)
   answer.equals('login', answer.row().login, target.login)
 }
 

@@ -270,5 +270,5 @@ webhooks.check(
   'hooks.private',
   `GET ${hooks}`,
   ['Unauthenticated or failed requests that would leak the existence of data get 404, not 401.'],
-  async ({ nobody, workspace }) => (await nobody.get(`${(await workspace.privateRepo()).path}/hooks`)).is(404),
+  async ({ anonymous, workspace }) => (await anonymous.get(`${(await workspace.privateRepo()).path}/hooks`)).is(404),
 )
