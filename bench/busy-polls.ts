@@ -5,7 +5,7 @@ import { Database, sql } from '#platform/database.ts'
 import { findLocation } from '#platform/postgres-location.ts'
 import { call, makeFolder, startBare, startBelfry } from './belfry.ts'
 import { measure, readAnswer } from './load.ts'
-import { conclude, judge, median, note, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 import { rawRequest } from './requests.ts'
 
 const rounds = 3
@@ -66,9 +66,4 @@ async function keepWriting(db: Database, act: () => ReturnType<typeof sql>, sign
     } else await sleep(2)
   }
   return made / ((performance.now() - begun) / 1000)
-}
-
-if (import.meta.main) {
-  await measureBusyPolls()
-  conclude()
 }

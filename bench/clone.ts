@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Storage } from '#git/storage.ts'
 import { makeFolder, startBelfry } from './belfry.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const run = promisify(execFile)
 const files = 100
@@ -26,6 +26,7 @@ export async function compareClones() {
     for (const name of ['theirs', 'ours'] as const) times[name].push(await clone(folder.path, sources[name]))
   }
   const ratio = median(times.ours) / median(times.theirs)
+  note('clone of 100 MB: ratio', ratio)
   write('\n| clone of 100 MB | through Belfry, s | git alone, s | ratio | target |\n|---|---:|---:|---:|---:|')
   const [ours, theirs] = [median(times.ours), median(times.theirs)].map((ms) => (ms / 1000).toFixed(2))
   write(`| \`git clone\` | ${ours} | ${theirs} | ${ratio.toFixed(2)} | ${judge(ratio, { most: 1.3 })} |`)

@@ -9,7 +9,7 @@ import { Database, sql } from '#platform/database.ts'
 import { findLocation } from '#platform/postgres-location.ts'
 import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { processorTimes } from './meter.ts'
-import { conclude, judge, note, write } from './report.ts'
+import { judge, note, write } from './report.ts'
 
 const people = Number(process.env.BENCH_POLLERS ?? 10_000)
 const seconds = 60
@@ -203,9 +203,4 @@ async function seedCrowd(db: Database) {
     select count(*) from repositories r, generate_series(1, 3) step, record_events(${now} - step * interval '1 day', r.owner_id, r.id,
       '[{"type":"WatchEvent","payload":{"action":"started"}}]') where r.name like 'repo-%'`)
   await db.query(sql`analyze`)
-}
-
-if (import.meta.main) {
-  await measureCrowd()
-  conclude()
 }

@@ -29,9 +29,8 @@ export interface Started extends AsyncDisposable {
 /** Packs Belfry and installs it, as those who test with it have it. */
 export async function installBelfry(folder: string): Promise<Contender> {
   const caches = join(folder, 'caches')
-  process.env.TMPDIR = folder
   process.env.XDG_CACHE_HOME = caches
-  const installed = join(await packedFolder(), 'node_modules', 'belfry', 'dist', 'testing', 'index.js')
+  const installed = join(await packedFolder(folder), 'node_modules', 'belfry', 'dist', 'testing', 'index.js')
   const { startBelfry } = (await import(installed)) as typeof import('#testing/index.ts')
   return {
     name: 'Belfry',

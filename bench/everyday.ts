@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Storage } from '#git/storage.ts'
 import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
-import { conclude, judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const run = promisify(execFile)
 const commits = 50_000
@@ -61,6 +61,7 @@ async function report(belfry: RunningBelfry, name: string, path: string, most?: 
     times.push(performance.now() - begun)
   }
   const taken = median(times.slice(3))
+  note(`${name}: ms`, taken)
   write(`| ${name} | ${taken.toFixed(1)} | ${judge(taken, most === undefined ? undefined : { most })} |`)
 }
 
@@ -73,6 +74,7 @@ async function compareArchives(belfry: RunningBelfry, path: string) {
     ours.push(await time(() => run('curl', ['--silent', '--fail', '--location', '--output', '/dev/null', '-H', header, url])))
   }
   const ratio = median(theirs) / median(ours)
+  note(`tarball of ${megabytes} MB: ratio`, ratio)
   write(`\n| tarball of ${megabytes} MB | Belfry, s | git archive, s | ratio | target |\n|---|---:|---:|---:|---:|`)
   const seconds = [ours, theirs].map((times) => (median(times) / 1000).toFixed(2))
   write(`| | ${seconds.join(' | ')} | ${ratio.toFixed(2)} | ${judge(ratio, { least: 0.8 })} |`)
@@ -82,9 +84,4 @@ async function time(work: () => Promise<unknown>) {
   const begun = performance.now()
   await work()
   return performance.now() - begun
-}
-
-if (import.meta.main) {
-  await measureEveryday()
-  conclude()
 }

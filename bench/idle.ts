@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packedFolder } from '#test/packed.ts'
 import { makeFolder, startBelfry } from './belfry.ts'
-import { conclude, judge, note, write } from './report.ts'
+import { judge, note, write } from './report.ts'
 
 /** In seconds: garbage of the start is collected when the server has been idle for a while, see idle-memory.ts. */
 const settling = 45
@@ -11,8 +11,7 @@ const settling = 45
 /** The memory of a server that has just started and does nothing: that of the package, which is one bundle, and that of a checkout. */
 export async function measureIdleMemory() {
   using folder = makeFolder()
-  process.env.TMPDIR = folder.path
-  const program = join(await packedFolder(), 'node_modules', 'belfry', 'bin', 'belfry')
+  const program = join(await packedFolder(folder.path), 'node_modules', 'belfry', 'bin', 'belfry')
   write('\nMemory of the Node process, MB\n\n| Belfry | after the start | idle | target |\n|---|---:|---:|---:|')
   const installed = await measure('package', program)
   write(`${installed.row} ${judge(installed.idle, { most: 120 })} |`)
@@ -31,8 +30,3 @@ async function measure(name: string, program?: string) {
 
 const residentMemory = (pid: number) =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-
-if (import.meta.main) {
-  await measureIdleMemory()
-  conclude()
-}

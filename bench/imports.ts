@@ -14,7 +14,7 @@ import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { type Brought, bring, bringThrice, middleOf, time, timeProgram } from './importing.ts'
 import { openLine } from './line.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const megabyte = 2 ** 20
 
@@ -42,15 +42,17 @@ function report(
   other?: { name: string; seconds: number; wanted: Wanted },
 ) {
   const ours = [seconds.toFixed(1), (revisions / seconds).toFixed(0), (peak / megabyte).toFixed(0)]
-  write(`| ${[source, ...ours, ...against(seconds, other)].join(' | ')} |`)
+  note(`${source}: s`, seconds)
+  write(`| ${[source, ...ours, ...against(source, seconds, other)].join(' | ')} |`)
 }
 
 type Wanted = { least: number } | { most: number }
 
 /** How many times as long the other takes; or, where the target is one not to be passed, how many times as long ours does. */
-function against(seconds: number, other?: { name: string; seconds: number; wanted: Wanted }) {
+function against(what: string, seconds: number, other?: { name: string; seconds: number; wanted: Wanted }) {
   if (!other) return ['', '', '', '']
   const ratio = 'most' in other.wanted ? seconds / other.seconds : other.seconds / seconds
+  note(`${what}, against ${other.name}: ratio`, ratio)
   return [other.name, other.seconds.toFixed(1), ratio.toFixed(2), judge(ratio, other.wanted)]
 }
 
@@ -111,7 +113,7 @@ async function compareChangesets(belfry: RunningBelfry, changesets: number) {
   const clone = join(folder.path, 'clone')
   const fetched = await timeProgram('hg', ['clone', '--quiet', '--noupdate', server.url, clone], hgEnvironment)
   const exported = await timeProgram('hg', ['-R', clone, '--config', 'extensions.hggit=', 'gexport'], hgEnvironment)
-  const other = { name: 'hg clone and hg-git', seconds: fetched + exported, wanted: { least: 10 } }
+  const other = { name: 'hg clone and hg-git', seconds: fetched + exported, wanted: { least: changesets === 8000 ? 15 : 10 } }
   report(`Mercurial, ${changesets} changesets`, changesets, ours, other)
   const { peak } = await bring(belfry, { vcs: 'mercurial', vcs_url: server.url }, 'full')
   reportMemory('of which memory when all of them are proved, in MB', peak)
@@ -198,5 +200,5 @@ async function compareLargeFiles() {
 }
 
 function reportAgain(what: string, seconds: number, other: { name: string; seconds: number; wanted: Wanted }) {
-  write(`| ${[what, seconds.toFixed(1), ...against(seconds, other)].join(' | ')} |`)
+  write(`| ${[what, seconds.toFixed(1), ...against(what, seconds, other)].join(' | ')} |`)
 }

@@ -2,7 +2,7 @@ import { fanOut } from '#parts/notifications/fan-out.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { makeFolder, type RunningBelfry, startBelfry, withDatabase } from './belfry.ts'
 import { readAnswer } from './load.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 import { compareRequests, rawRequest } from './requests.ts'
 
 const crowds = (process.env.BENCH_WATCHERS ?? '10000,100000').split(',').map(Number)
@@ -69,6 +69,7 @@ async function compareCrowd(db: Database, watchers: number) {
     await db.query(sql`drop table bare_threads`)
   }
   const ratio = median(ours) / median(bare)
+  note(`notifying ${watchers} watchers: ratio`, ratio)
   write(
     `| ${watchers} | ${median(ours).toFixed(0)} | ${median(bare).toFixed(0)} | ${ratio.toFixed(2)} | ${judge(ratio, { most: 3 })} |`,
   )
@@ -127,6 +128,7 @@ async function comparePages(belfry: RunningBelfry, readers: RunningBelfry[]) {
     times.push(median(taken.slice(20)))
   }
   const growth = (times.at(-1) ?? 0) / (times[0] ?? 1)
+  note('a page of many notifications against one of few: ratio', growth)
   write(`\nA page of notifications that is read anew, in milliseconds\n\n| ${inboxes.join(' | ')} | growth | target |`)
   write(`|${'---:|'.repeat(inboxes.length + 2)}`)
   write(`| ${times.map((each) => each.toFixed(2)).join(' | ')} | ${growth.toFixed(2)} | ${judge(growth, { most: 1.3 })} |`)
@@ -138,6 +140,7 @@ async function timeMarks(reader: RunningBelfry) {
     const answer = `${rawRequest(reader, list, { token: true, method: 'PUT' })}\r\n`
     taken.push(await timed(() => readAnswer(reader.port, answer)))
   }
+  note('marking all notifications as read: ms', median(taken))
   write(
     `\nMarking ${inboxes.at(-1)} threads as read is answered in ${median(taken).toFixed(0)} ms ${judge(median(taken), { most: 100 })}`,
   )

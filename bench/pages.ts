@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { readAnswer } from './load.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 import { compareRequests, rawRequest } from './requests.ts'
 
 const pages = {
@@ -66,6 +66,7 @@ async function weigh(belfry: RunningBelfry, cookie: string) {
         return bytes.reduce((sum, each) => sum + each, 0) / 1024
       }),
     )
+    note(`page with its scripts and styles, ${name}: KB`, sizes[1] ?? 0)
     write(`| ${name} | ${sizes.map((size) => size.toFixed(1)).join(' | ')} | ${judge(sizes[1] ?? 0, { most: 60 })} |`)
   }
 }
@@ -89,6 +90,7 @@ async function paint(belfry: RunningBelfry, cookie: string) {
       }
       await context.close()
     }
+    note(`first contentful paint, ${name}: ms`, median(first))
     write(`| ${name} | ${median(first).toFixed(0)} | ${median(again).toFixed(0)} | ${judge(median(first), { most: 300 })} |`)
   }
   await browser.close()
@@ -125,13 +127,13 @@ async function converse(belfry: RunningBelfry) {
     times.push(performance.now() - begun)
   }
   const time = median(times.slice(5))
+  note(`a page of ${comments} comments: ms`, time)
   write(`\nA page of ${comments} comments: ${time.toFixed(0)} ms ${judge(time, { most: 100 })}`)
 }
 
 async function measureMemory({ pid }: RunningBelfry, when: string) {
   await new Promise((resolve) => setTimeout(resolve, 30_000))
   const megabytes = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  note(`memory 30 s ${when}: MB`, megabytes)
   write(`\nMemory 30 s ${when}: ${megabytes.toFixed(0)} MB ${judge(megabytes, { most: 150 })}`)
 }
-
-if (import.meta.main) await measurePages()

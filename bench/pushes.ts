@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const run = promisify(execFile)
 const rounds = 40
@@ -24,6 +24,8 @@ export async function comparePushes() {
   }
   const [with_syncs, without] = [median(times.ours), median(times.theirs)]
   const ratio = with_syncs / without
+  note('push of one commit: ratio', ratio)
+  note('push of one commit: ms', with_syncs)
   write('\n| push of one commit | synced, ms | not synced, ms | ratio | target |\n|---|---:|---:|---:|---:|')
   write(
     `| \`git push\` | ${with_syncs.toFixed(0)} | ${without.toFixed(0)} | ${ratio.toFixed(2)} | ${judge(ratio, { most: 1.3 })} |`,

@@ -1,6 +1,6 @@
 import { type Database, sql } from '#platform/database.ts'
 import { makeFolder, startBelfry, withDatabase } from './belfry.ts'
-import { judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const issues = Number(process.env.BENCH_ISSUES ?? '100000')
 const rounds = 15
@@ -36,6 +36,7 @@ export async function measureSearch() {
       found = body.total_count
     }
     const middle = median(times)
+    note(`search, ${name}: ms`, middle)
     write(`| ${name} | ${found} | ${middle.toFixed(1)} | ${Math.max(...times).toFixed(1)} | ${judge(middle, { most: 50 })} |`)
   }
 }

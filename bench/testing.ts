@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolder } from './belfry.ts'
 import { type Contender, installBelfry, installEmulators, type Started } from './emulators.ts'
-import { conclude, judge, median, write } from './report.ts'
+import { judge, median, note, write } from './report.ts'
 
 const starts = 3
 const rounds = 20
@@ -52,6 +52,8 @@ async function measure(contender: Contender, targets?: { start: number; reset: n
   const reset = resets.length ? `${median(resets).toFixed(1)} ${judge(median(resets), most(targets?.reset))}` : 'no state'
   const soon = atOnce.length ? median(atOnce).toFixed(1) : 'no state'
   await sleep(1000)
+  note(`test server ${contender.name}, first start: s`, first / 1000)
+  note(`test server ${contender.name}, reset: ms`, median(resets))
   write(
     `| ${contender.name} | ${(first / 1000).toFixed(2)} ${judge(first / 1000, most(targets?.start))} | ${(median(later) / 1000).toFixed(2)} | ${reset} | ${soon} | ` +
       `${median(told.map(({ ms }) => ms)).toFixed(0)} | ${knows('webhook')} | ${knows('notification')} | ${memoryOf(server.pid).toFixed(0)} |`,
@@ -135,9 +137,4 @@ function read(pid: string, file: string, pattern: RegExp) {
   } catch {
     return '0'
   }
-}
-
-if (import.meta.main) {
-  await compareTestServers()
-  conclude()
 }

@@ -14,9 +14,9 @@ export async function packedBelfry() {
   return join(await packedFolder(), 'node_modules', '.bin', 'belfry')
 }
 
-/** The folder into which the package was installed. */
-export async function packedFolder() {
-  const shared = join(tmpdir(), 'packed')
+/** The folder into which the package was installed, below `parent`. */
+export async function packedFolder(parent = tmpdir()) {
+  const shared = join(parent, 'packed')
   const folder = join(shared, 'an installation')
   const failed = join(shared, 'failed')
   if (await claim(shared)) {
