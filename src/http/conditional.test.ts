@@ -46,6 +46,25 @@ test('If-Modified-Since is answered by date, and not looked at beside If-None-Ma
   assert.equal((await forge.nobody.with({ 'if-modified-since': date, 'if-none-match': '"other"' }).get('/')).status, 200)
 })
 
+test('a 304 of the root document has the headers of its caller, whoever asked first', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada', ['repo'])
+  const bob = await forge.person('bob', ['gist', 'user'])
+  const etag = (await forge.nobody.get('/')).headers.get('etag') ?? ''
+  for (const round of [1, 2]) {
+    for (const [client, scopes, cache] of [
+      [forge.nobody, null, 'public'],
+      [ada, 'repo', 'private'],
+      [bob, 'gist, user', 'private'],
+    ] as const) {
+      const { status, headers } = await client.with({ 'if-none-match': etag }).get('/')
+      assert.deepEqual([status, headers.get('x-oauth-scopes'), headers.get('etag')], [304, scopes, etag], `round ${round}`)
+      assert.match(headers.get('cache-control') ?? '', new RegExp(cache))
+      assert.ok(headers.get('last-modified'))
+    }
+  }
+})
+
 test('the date that was sent is 304 at once, also in the very second of the change', async () => {
   await using forge = await openForge()
   const date = (await forge.nobody.get('/')).headers.get('last-modified') ?? ''

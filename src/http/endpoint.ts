@@ -61,8 +61,11 @@ export interface Declaration {
   list?: true | 'by cursor' | ((variant: Variant) => PageRule)
   /** Clients poll it: the response is cached (see ResponseCache) and has `X-Poll-Interval`. */
   polled?: true
-  /** The response is cached like a polled one, without `X-Poll-Interval`: programs ask for it often, and in a row. */
-  kept?: true
+  /**
+   * The response is cached like a polled one, without `X-Poll-Interval`: programs ask for it often, and in a row. `for good`: it depends on
+   * nothing but the form of the request, not even on the caller.
+   */
+  kept?: true | 'for good'
   /** May be read from a replica, see platform/replica.ts. Only for endpoints that read nothing but the database, and do not write. */
   replicated?: true
   /** A polled response has `Last-Modified`. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { Caller } from '#identity/callers.ts'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Database } from '#platform/database.ts'
@@ -15,8 +16,8 @@ export interface CachedResponse {
   headers: Record<string, string>
   /** Set if the endpoint sends `Last-Modified`. */
   version: Version | undefined
-  /** The headers of a 304 as alternating names and values, composed when the first one is sent. */
-  unchanged?: string[]
+  /** The headers of a 304 as alternating names and values, composed when the first one is sent. They name the scopes of the caller's token. */
+  unchanged?: { caller: Caller; headers: string[] }
 }
 
 export interface MadeResponse {
@@ -38,6 +39,9 @@ export interface FoundResponse {
 export class ResponseCache {
   readonly #responses: CheckedCache<CachedResponse>
   readonly #bodies = new ByteCache<{ etag: string | undefined; body: string }>(32 * 1024 * 1024)
+
+  /** Those that depend on nothing in the database, so that they are sent also while it is away. */
+  readonly #forGood = new ByteCache<CachedResponse>(8 * 1024 * 1024)
 
   constructor(db: Database) {
     this.#responses = new CheckedCache(db, 96 * 1024 * 1024)
@@ -79,6 +83,17 @@ export class ResponseCache {
     return made ?? { response: { ...response }, body: this.bodyOf(key, response) }
   }
 
+  peekForGood(key: string): CachedResponse | undefined {
+    return this.#forGood.get(key)
+  }
+
+  async makeForGood(key: string, make: () => Promise<MadeResponse>): Promise<FoundResponse> {
+    const made = await make()
+    this.#forGood.set(key, { ...made.response }, 2000)
+    this.#bodies.set(key, { etag: made.response.headers.ETag, body: made.body }, 2 * made.body.length)
+    return made
+  }
+
   /** Undefined if the body is no longer kept. */
   bodyOf(key: string, { headers: { ETag } }: CachedResponse) {
     const kept = this.#bodies.get(key)
@@ -92,7 +107,7 @@ const longestKey = 300
 /** Everything that the response to a GET depends on, except the time. */
 export function cacheKeyOf(endpoint: Endpoint, { url, call }: FastifyRequest, caller = call.caller) {
   const { variant, dialect, wire } = call
-  const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
+  const who = endpoint.kept === 'for good' ? 'anyone' : caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
   const mark = url.indexOf('?')
   const address = mark < 0 ? url : `${url.slice(0, mark)}?${readParameters(endpoint, url)}`
   const key = `${variant.name} ${wire.version} ${dialect.media_type} ${who} ${address}`

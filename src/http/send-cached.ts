@@ -30,15 +30,18 @@ export function sendCached(
 /** Bypasses Fastify, which would set the same dozen headers again. This serves 1.5 times as many requests. */
 function sendUnchanged(request: FastifyRequest, reply: FastifyReply, cached: CachedResponse, own: string[]) {
   const { call } = request
-  cached.unchanged ??= Object.entries({
-    ...describeAnswer(call),
-    ...(reply.getHeaders() as Record<string, string>),
-    ...cached.headers,
-    'Cache-Control': cacheControl(call),
-  }).flat()
+  if (cached.unchanged?.caller !== call.caller) {
+    const all = {
+      ...describeAnswer(call),
+      ...(reply.getHeaders() as Record<string, string>),
+      ...cached.headers,
+      'Cache-Control': cacheControl(call),
+    }
+    cached.unchanged = { caller: call.caller, headers: Object.entries(all).flat() }
+  }
   reply
     .hijack()
-    .raw.writeHead(304, [...cached.unchanged, branded(call.dialect.brand, 'Request-Id'), request.id, ...own])
+    .raw.writeHead(304, [...cached.unchanged.headers, branded(call.dialect.brand, 'Request-Id'), request.id, ...own])
     .end()
   return reply
 }

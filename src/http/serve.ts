@@ -7,7 +7,7 @@ import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Call, Reauthorize } from './call.ts'
-import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
+import { etagOf, isFresh, type Version, versionOf } from './conditional.ts'
 import { noteRecords } from './deletion.ts'
 import { takeEarly } from './early-repository.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
@@ -49,17 +49,30 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
   const load = async (from: Database): Promise<MadeResponse> => {
-    const { status, headers, body, topics, before_sending } = await answer(resources, endpoint, request, reply, from)
+    const {
+      status,
+      headers,
+      body,
+      topics,
+      version: known,
+      before_sending,
+    } = await answer(resources, endpoint, request, reply, from)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
-    const [version] = await Promise.all([endpoint.last_modified ? findVersion(db, key, etag) : undefined, before_sending?.()])
-    return { response: { status, headers: { ...headers, ETag: etag }, version }, body: text, topics }
+    const [version] = await Promise.all([endpoint.last_modified ? findVersion(db, key, etag) : known, before_sending?.()])
+    return {
+      response: { status, headers: { ...headers, ETag: etag }, version },
+      body: text,
+      topics: topics && [...topics, ...callerTopics(request)],
+    }
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
   const { response, body } = await (fleeting
     ? load(db)
-    : resources.responses.getOrLoad(key, load, (response) => isHad(request, response), replica))
+    : endpoint.kept === 'for good'
+      ? resources.responses.makeForGood(key, () => load(db))
+      : resources.responses.getOrLoad(key, load, (response) => isHad(request, response), replica))
   const sent = isHad(request, response) ? undefined : body
   return sendCached(intervalOf(resources, endpoint), request, reply, response, sent, db.now)
 }
@@ -69,7 +82,7 @@ export function serveCached(resources: Resources, endpoint: Endpoint, request: F
   const { belfry, responses } = resources
   if (request.call.dialect.takes_stream) return undefined
   const key = cacheKeyOf(endpoint, request)
-  const response = responses.peek(key)
+  const response = endpoint.kept === 'for good' ? responses.peekForGood(key) : responses.peek(key)
   if (!response) return undefined
   const had = isHad(request, response)
   const body = had ? undefined : responses.bodyOf(key, response)
@@ -84,6 +97,7 @@ interface Ready {
   headers: Record<string, string>
   body: unknown
   topics: readonly Topic[] | undefined
+  version: Version | undefined
   before_sending: Answer<unknown>['before_sending']
 }
 
@@ -126,18 +140,13 @@ async function answer(
   const link = cursors
     ? cursorLinks(address, search, cursors)
     : total !== undefined && linkHeader(address, search, context.page, total)
-  const version = changed_at && versionOf(changed_at)
-  const had = version && endpoint.method === 'GET' && isUnchanged(request.headers, version)
   return {
     topics,
+    version: changed_at && versionOf(changed_at),
     before_sending,
-    body: had ? undefined : body,
-    status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
-    headers: {
-      ...headers,
-      ...(link && { Link: link }),
-      ...(version && { 'Last-Modified': lastModifiedOf(version, db.now) }),
-    },
+    body,
+    status: status ?? Number(Object.keys(endpoint.answers)[0]),
+    headers: { ...headers, ...(link && { Link: link }) },
   }
 }
 
@@ -189,8 +198,11 @@ function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalida
   }
 }
 
-/** What the access of the caller depends on. */
-const callerTopics = ({ call: { caller } }: FastifyRequest): Topic[] => [`a${caller.user?.id ?? 0}`, `k${caller.token?.id ?? 0}`]
+/** What the access of the caller depends on: the account, and what the token permits. */
+const callerTopics = ({ call: { caller } }: FastifyRequest): Topic[] => [
+  ...(caller.user ? ([`a${caller.user.id}`] as const) : []),
+  ...(caller.token ? ([`k${caller.token.id}`] as const) : []),
+]
 
 /** The same list as it grows: at every step the caller, and what the path names, are found again. */
 async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {

@@ -154,6 +154,40 @@ test('an application gets the token it has, or a new one', async () => {
   assert.equal((await byPassword.put('/authorizations/clients/nobody', { client_secret })).status, 422)
 })
 
+test('a poll that is 304 shows the scopes that its token has now', async () => {
+  await using forge = await openDesk()
+  const { byPassword } = forge
+  const made = await expect(201, await byPassword.post('/authorizations', { note: 'polls', scopes: ['repo', 'notifications'] }))
+  const client = forge.nobody.with({ authorization: `token ${made.token}` })
+  for (const path of ['/events', '/notifications', '/user', '/']) {
+    await byPassword.patch(`/authorizations/${made.id}`, { scopes: ['repo', 'notifications'] })
+    const etag = (await client.get(path)).headers.get('etag') ?? ''
+    const poll = async () => {
+      const { status, headers } = await client.with({ 'if-none-match': etag }).get(path)
+      return [status, headers.get('x-oauth-scopes')]
+    }
+    for (const _ of [1, 2, 3]) assert.deepEqual(await poll(), [304, 'notifications, repo'], path)
+    await expect(200, await byPassword.patch(`/authorizations/${made.id}`, { add_scopes: ['gist'] }))
+    for (const _ of [1, 2, 3]) assert.deepEqual(await poll(), [304, 'gist, notifications, repo'], path)
+  }
+})
+
+test('a poll shows nothing private any more once its token may not read it', async () => {
+  await using forge = await openDesk()
+  const { byPassword } = forge
+  const made = await expect(201, await byPassword.post('/authorizations', { note: 'polls', scopes: ['repo', 'notifications'] }))
+  const client = forge.nobody.with({ authorization: `token ${made.token}` })
+  const ada = (await client.read('/user')).login
+  await expect(201, await client.post('/user/repos', { name: 'secret', private: true }))
+  await expect(204, await client.put(`/user/starred/${ada}/secret`))
+  for (const path of [`/users/${ada}/events`, `/repos/${ada}/secret/events`, '/user/starred']) {
+    await expect(200, await byPassword.patch(`/authorizations/${made.id}`, { add_scopes: ['repo'] }))
+    for (const _ of [1, 2]) assert.match(await (await client.get(path)).text(), /secret/, path)
+    await expect(200, await byPassword.patch(`/authorizations/${made.id}`, { remove_scopes: ['repo'] }))
+    for (const _ of [1, 2]) assert.doesNotMatch(await (await client.get(path)).text(), /"secret"|\/secret/, path)
+  }
+})
+
 test('a token’s scopes and names are changed, by one list at a time', async () => {
   await using forge = await openDesk()
   const { byPassword } = forge
