@@ -29,7 +29,7 @@ export async function deliver(
   payload: Payload | undefined,
   stopping: AbortSignal,
 ): Promise<Outcome> {
-  const { id, hook_id, guid, url, content_type, insecure_ssl, attempts } = delivery
+  const { id, hook_id, guid, url, content_type, insecure_ssl, attempts, target_id, target_type } = delivery
   stopping.throwIfAborted()
   const sent_at = db.now
   const body = payload?.bytes(content_type)
@@ -68,8 +68,8 @@ export async function deliver(
   async function exchange(span?: Span): Promise<Exchange | Failure> {
     if (url === listening) return notTaken
     if (!body) return tooLarge
-    const trace = send_traceparent && span ? { traceparent: span.traceparent } : {}
-    const headers = { ...headersOf(delivery, { ...delivery, id: hook_id }, signed), ...trace }
+    const headers: Record<string, string> = headersOf(delivery, { id: hook_id, target_id, target_type }, signed)
+    if (send_traceparent && span) headers.traceparent = span.traceparent
     return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
   }
 }

@@ -127,7 +127,12 @@ class Attempt implements Dispatcher.DispatchHandler {
 
 /** Joins repeated headers, as HTTP defines. */
 function flatten(headers: Record<string, string | string[] | undefined>) {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, storable([value ?? ''].flat().join(', '))]))
+  const flat: Record<string, string> = Object.create(null)
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    flat[name] = storable(typeof value === 'string' ? value : value.join(', '))
+  }
+  return flat
 }
 
 /** A response body as it is stored: a truncated one ends with a note. */

@@ -7,8 +7,8 @@ export const inTotal = 1000
 export const perHookAfterFailure = 2
 
 /** Deliveries that one sender owns, queued and unrecorded ones included, and how many of them for one hook. */
-export const mostOwned = 5000
-export const mostOwnedPerHook = 4 * perHook
+export const mostOwned = 10_000
+export const mostOwnedPerHook = 10 * perHook
 
 /** With less room than this, a claim is not worth a query while other deliveries are in flight. */
 export const leastRoom = 50
