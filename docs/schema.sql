@@ -626,6 +626,18 @@ create table import_large_files (
 alter table import_large_files add constraint import_large_files_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE;
 alter table import_large_files add constraint import_large_files_pkey PRIMARY KEY (import_id, place);
 
+create table import_stages (
+  import_id bigint not null,
+  run integer not null,
+  origin text not null,
+  oid text not null,
+  size bigint not null,
+  stored_at timestamp with time zone not null
+);
+alter table import_stages add constraint import_stages_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE;
+alter table import_stages add constraint import_stages_pkey PRIMARY KEY (import_id);
+CREATE INDEX import_stages_contents ON import_stages USING btree (oid);
+
 create table imports (
   id bigint generated always as identity not null,
   repo_id bigint not null,

@@ -68,7 +68,7 @@ export const settings = {
   ),
   BELFRY_STORAGE_URL: secret(
     unset(
-      'Bucket for files of Git LFS and releases, as `s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=off`. Unset: files in `BELFRY_DATA`.',
+      'Bucket for files of Git LFS, releases and complete imports, as `s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=off`. Unset: files in `BELFRY_DATA`.',
       storageAddress,
     ),
   ),

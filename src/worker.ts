@@ -19,7 +19,7 @@ const notRecorded = 'could not record a push; Belfry tries again every minute'
 
 /** Runs all tasks, the webhook sender and the import runner. */
 export async function openWorker(belfry: Belfry): Promise<Worker> {
-  const { db, storage, files, log } = belfry
+  const { db, storage, files, log, settings } = belfry
   const tasks = {
     ...repositoryTasks(db, storage),
     ...lfsTasks(db, files),
@@ -31,7 +31,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...authenticationTasks(db),
     ...notificationTasks(db),
     ...webhookTasks(db, storage),
-    ...importTasks(db),
+    ...importTasks(db, settings.BELFRY_IMPORT_KEEP),
   }
   const schedule = [
     ...lfsSchedule,

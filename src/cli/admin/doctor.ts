@@ -14,7 +14,7 @@ import {
   checkVersions,
 } from './checks.ts'
 import { checkSecrets } from './keys.ts'
-import { checkFiles, checkOrphans, checkRepositories, type RepositoryChecking } from './repository-checks.ts'
+import { checkFiles, checkOrphans, checkRepositories, checkStages, type RepositoryChecking } from './repository-checks.ts'
 import { type Subcommand, subcommand, wholeNumber } from './subcommand.ts'
 import { printable } from './table.ts'
 
@@ -86,7 +86,8 @@ export async function examineAll(
   checks.push(...(await checkOrphans(admin, fix, say)))
   const storage = await checkStorage(admin.files)
   checks.push(...storage)
-  if (storage.every(({ state }) => state !== 'failed')) checks.push(...(await checkFiles(admin, progress)))
+  if (storage.every(({ state }) => state !== 'failed'))
+    checks.push(...(await checkFiles(admin, progress)), ...(await checkStages(admin, progress)))
   checks.push(...(await checkJobs(db)), ...(await checkHooks(db)))
   return checks
 }

@@ -114,7 +114,8 @@ export async function checkOrphans(
   const alone = server === undefined && settings.DATABASE_URL === null
   const before = new Date(db.now.getTime() - (alone ? 0 : day))
   const orphans = await listOrphans(db, storage, before)
-  const found = new Findings('orphans', 'belong to no repository', 'Run doctor with --fix, or wait for the nightly job.')
+  const advice = 'Run doctor with --fix, or wait for the nightly job.'
+  const found = new Findings('orphans', 'belong to no repository', advice, 'warning')
   for (const path of orphans) found.add(path)
   if (fix && orphans.length) {
     say(`Removing folders that belong to no repository: ${orphans.join(', ')}.`)
@@ -142,6 +143,31 @@ export async function checkFiles({ db, files }: Administration, progress: Progre
   return [found.check(checked, 'files of Git LFS and releases')]
 }
 
+interface StageRow {
+  import_id: number
+  repo: string
+  oid: string
+}
+
+/** Folders of complete imports in the bucket. Without one, the import is whole: only importing again takes longer. */
+export async function checkStages({ db, files }: Administration, progress: ProgressLine): Promise<Check[]> {
+  const found = new Findings('stages', 'are missing', 'Nothing to do: importing again reads the whole source.', 'warning')
+  let checked = 0
+  for (let after = 0, rows: StageRow[]; ; after = rows.at(-1)?.import_id ?? 0) {
+    rows = await db.rows<StageRow>(sql`
+      select s.import_id, s.oid, o.login || '/' || r.name as repo from import_stages s join imports i on i.id = s.import_id
+      join repositories r on r.id = i.repo_id join accounts o on o.id = r.owner_id
+      where s.import_id > ${after} order by s.import_id limit ${batch}`)
+    progress.show(`Checking files of imports: ${checked}`)
+    await eachOf(rows, atOnce, async ({ oid, repo }) => {
+      if ((await files.sizeOf(oid)) === undefined) found.add(repo)
+    })
+    checked += rows.length
+    if (rows.length < batch) break
+  }
+  return checked ? [found.check(checked, 'stored folders of imports')] : []
+}
+
 /** What is wrong with some of many. */
 class Findings {
   fixed = 0
@@ -150,11 +176,13 @@ class Findings {
   readonly #name: string
   readonly #problem: string
   readonly #advice: string
+  readonly #state: Check['state']
 
-  constructor(name: string, problem: string, advice: string) {
+  constructor(name: string, problem: string, advice: string, state: Check['state'] = 'failed') {
     this.#name = name
     this.#problem = problem
     this.#advice = advice
+    this.#state = state
   }
 
   add(what: string) {
@@ -167,6 +195,6 @@ class Findings {
     const more = this.#count > this.#shown.length ? ', …' : ''
     const message = `${this.#count} ${what} ${this.#problem}: ${this.#shown.join(', ')}${more}.`
     if (this.fixed) return { name: this.#name, state: 'ok', message: `Fixed: ${message}` }
-    return { name: this.#name, state: this.#name === 'orphans' ? 'warning' : 'failed', message, advice: this.#advice }
+    return { name: this.#name, state: this.#state, message, advice: this.#advice }
   }
 }

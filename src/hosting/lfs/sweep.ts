@@ -3,8 +3,8 @@ import type { FileStore } from '#platform/file-store/file-store.ts'
 import { sweeping } from './objects.ts'
 
 /**
- * Deletes contents that no repository and no release has, and unfinished uploads, if they are older than `before`: an import stores contents long before
- * it records them. Returns the number of deleted files.
+ * Deletes contents that no repository, release and import has, and unfinished uploads, if they are older than `before`: an import stores contents
+ * long before it records them. Returns the number of deleted files.
  */
 export async function sweepStore(db: Database, files: FileStore, before: Date): Promise<number> {
   let erased = await files.eraseDrafts(before)
@@ -20,7 +20,8 @@ const findUnnamed = async (db: Database | Transaction, oids: string[]) =>
   (
     await db.rows<{ oid: string }>(sql`
       select oid from unnest(${oids}::text[]) stored (oid)
-      where not exists (select from lfs_objects where oid = stored.oid) and not exists (select from release_assets where oid = stored.oid)`)
+      where not exists (select from lfs_objects where oid = stored.oid) and not exists (select from release_assets where oid = stored.oid)
+        and not exists (select from import_stages where oid = stored.oid)`)
   ).map(({ oid }) => oid)
 
 /** Requests that add objects wait for it, so a store on a network has little time for its answers. */

@@ -10,6 +10,7 @@ import { enqueue } from '#platform/queue.ts'
 import type { Import, KeptReport } from './import-row.ts'
 import { lockImport } from './import-store.ts'
 import { applyEvent } from './progress.ts'
+import { deleteStage } from './stages.ts'
 
 /** Branches and tags by their full names. Their objects are already in the repository. */
 export type Refs = Record<string, string>
@@ -144,6 +145,8 @@ async function recordCompletion(db: Transaction, imported: Import, { refs, moves
     published,
     ...(imported.report && { report: withCounts(imported.report, refs) }),
   })
+  // It is of an earlier run.
+  await deleteStage(db, id)
   const requester = { id: present.requester_id ?? repo.owner_id }
   // One event for all branches. An import that runs again brings nothing new.
   if (default_branch && !Object.keys(imported.published ?? {}).length) {

@@ -4,6 +4,7 @@ import type { Scheduled, Task } from '#platform/queue.ts'
 import { addressesOf } from './availability.ts'
 import { eraseOldCredentials } from './credentials.ts'
 import { Runner } from './runner/runner.ts'
+import { deleteExpiredStages } from './stages.ts'
 
 const megabyte = 2 ** 20
 const hour = 3_600_000
@@ -25,10 +26,15 @@ export function openImports({ db, storage, files, vault, log, settings }: Belfry
   })
 }
 
-export function importTasks(db: Database): Record<string, Task> {
+export function importTasks(db: Database, keep_days: number): Record<string, Task> {
   return {
     erase_import_credentials: () => eraseOldCredentials(db),
+    expire_import_stages: () => deleteExpiredStages(db, keep_days),
   }
 }
 
-export const importSchedule: Scheduled[] = [{ task: 'erase_import_credentials', match: '20 * * * *' }]
+export const importSchedule: Scheduled[] = [
+  { task: 'erase_import_credentials', match: '20 * * * *' },
+  // Before the nightly job that erases contents without a row.
+  { task: 'expire_import_stages', match: '40 3 * * *' },
+]

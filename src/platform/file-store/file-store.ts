@@ -23,7 +23,7 @@ export function pathIn(oid: string) {
   return `${oid.slice(0, 2)}/${oid.slice(2, 4)}/${oid}`
 }
 
-/** The contents of Git LFS objects and of release files, each once, by their SHA-256. */
+/** The contents of Git LFS objects, of release files and of folders of imports, each once, by their SHA-256. */
 export interface FileStore extends AsyncDisposable {
   /** Where it is, for operators; without credentials. */
   readonly name: string

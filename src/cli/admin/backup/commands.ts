@@ -21,12 +21,12 @@ export const backupCommands: Subcommand[] = [
     summary: 'write the database, repositories, files and keys into one file, also while the server runs',
     about: `FILE is a tar archive that only you can read. It holds the key of all secrets, so store it as safely as the server.
 It is written under another name first; an existing FILE is not replaced.
-Files of Git LFS and releases in a bucket (BELFRY_STORAGE_URL) are left out unless you give --with-files: back up the bucket.`,
+Files of Git LFS, releases and imports in a bucket (BELFRY_STORAGE_URL) are left out unless you give --with-files: back up the bucket.`,
     options: {
       'with-files': {
         type: 'boolean',
         default: false,
-        about: 'also files of Git LFS and releases that are in the bucket of BELFRY_STORAGE_URL',
+        about: 'also files of Git LFS, releases and imports that are in the bucket of BELFRY_STORAGE_URL',
       },
       verify: { type: 'boolean', default: false, about: 'restore it into a temporary folder beside it, and run doctor there' },
     },
@@ -39,9 +39,10 @@ Files of Git LFS and releases in a bucket (BELFRY_STORAGE_URL) are left out unle
       const checks = options.verify ? await verify(path, terminal, progress, with_files) : undefined
       const { bytes, tables, repositories, files, without_folder } = backup
       const lines = [
-        `Wrote ${path}: ${sizeText(bytes)}, ${tables} tables, ${repositories} repositories, ${files} files of Git LFS and releases.`,
+        `Wrote ${path}: ${sizeText(bytes)}, ${tables} tables, ${repositories} repositories, ${files} files of Git LFS, releases and imports.`,
       ]
-      if (!with_files) lines.push(`Left out the files of Git LFS and releases in ${admin.files.name}: back up the bucket too.`)
+      if (!with_files)
+        lines.push(`Left out the files of Git LFS, releases and imports in ${admin.files.name}: back up the bucket too.`)
       if (without_folder.length)
         lines.push(`${without_folder.length} repositories had no folder (ids ${without_folder.slice(0, 10).join(', ')}).`)
       if (checks) lines.push('Restored it, and checked the result:', ...checks.map(checkLine))
@@ -58,7 +59,7 @@ Files of Git LFS and releases in a bucket (BELFRY_STORAGE_URL) are left out unle
     arguments: 'FILE',
     summary: 'restore a backup into an empty BELFRY_DATA, and check the result',
     about: `The server must not run. With DATABASE_URL, that database must be empty too. A backup of an older Belfry is migrated.
-Files of Git LFS and releases that the backup has are written into BELFRY_DATA, or into the bucket of BELFRY_STORAGE_URL.`,
+Files of Git LFS, releases and imports that the backup has are written into BELFRY_DATA, or into the bucket of BELFRY_STORAGE_URL.`,
     async run({ given: [path = ''], progress, terminal }) {
       const restored = await restoreBackup(terminal.environment, terminal.clock, path, progress)
       const checks = await check(terminal.environment, terminal, progress, 'site.restore', resolve(path))

@@ -91,7 +91,7 @@ async function addRepository({ storage }: Administration, archive: ArchiveWriter
   return true
 }
 
-/** Contents of Git LFS and of releases, by their hash: those that no row names do no harm. */
+/** Contents of Git LFS and of releases, and stored folders of imports, by their hash: those that no row names do no harm. */
 async function addFiles({ files: store }: Administration, archive: ArchiveWriter, progress: ProgressLine): Promise<number> {
   let files = 0
   for await (const objects of store.list()) {
@@ -99,7 +99,7 @@ async function addFiles({ files: store }: Administration, archive: ArchiveWriter
       // The nightly job may have deleted it meanwhile.
       const content = await store.open(oid)
       if (!content) continue
-      progress.show(`Files of Git LFS and releases: ${++files}`)
+      progress.show(`Large files: ${++files}`)
       await archive.addStream(`lfs/${oid}`, size, content)
     }
   }

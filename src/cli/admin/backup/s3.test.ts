@@ -31,7 +31,7 @@ const failures = (checks: Found[]) => checks.flatMap(({ name, state }) => (state
 
 test('a backup leaves the bucket out and says so; the restored server uses it', async () => {
   const file = join(folder, 'without.tar')
-  assert.match(await operator.text('backup', file), /0 files of .*\nLeft out the files of Git LFS .*large-files\/belfry/)
+  assert.match(await operator.text('backup', file), /0 files of .*\nLeft out the files of Git LFS, .*large-files\/belfry/)
   await using target = await openDatabase({ empty: true })
   const environment = { BELFRY_DATA: join(folder, 'without'), DATABASE_URL: target.url }
   const { checks } = await openOperator({ ...environment, ...s3.settings() }, forge.clock).data('restore', file)

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isKept } from '#parts/imports/stages.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 
@@ -23,23 +24,23 @@ export async function removeFolder(root: string, name: number | string) {
   if (moved) await rm(gone, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/**
- * Removes the folders of imports that are deleted, failed for a day, or complete for some days. After the first push, importing again is
- * refused, so the folder is removed too. Those that `isRunning` names stay.
- */
-export async function sweepFolders(db: Queryable, root: string, keep_days: number, isRunning: (import_id: number) => boolean) {
+/** Removes the folders of imports whose files are not kept. Those that `isRunning` names stay. Returns complete imports whose folders stay. */
+export async function sweepFolders(
+  db: Queryable,
+  root: string,
+  keep_days: number,
+  isRunning: (import_id: number) => boolean,
+): Promise<number[]> {
   // The folders are read before the imports, because a folder is created after its import.
   const names = (await readdir(root).catch(() => [])).filter((name) => !isRunning(Number(name)))
-  if (!names.length) return
-  const wanted = await db.rows<{ id: number }>(sql`
-    select id from imports where id::text = any(${names}) and (active or case status
-      when 'complete' then published is not null and finished_at > ${db.now}::timestamptz - ${keep_days} * interval '1 day'
-      when 'error' then updated_at >= ${db.now}::timestamptz - interval '1 day'
-      when 'auth_failed' then updated_at >= ${db.now}::timestamptz - interval '1 day'
-      else true end)`)
+  if (!names.length) return []
+  const wanted = await db.rows<{ id: number; complete: boolean }>(sql`
+    select id, status = 'complete' and not active as complete from imports
+    where id::text = any(${names}) and (${isKept(db.now, keep_days)})`)
   const kept = new Set(wanted.map(({ id }) => `${id}`))
   // Another node may be removing it at the same time; the next poll removes what is left.
   for (const name of names) if (!kept.has(name)) await removeFolder(root, name).catch(() => {})
+  return wanted.flatMap(({ id, complete }) => (complete ? [id] : []))
 }
 
 /** In bytes of disk blocks. */

@@ -1,4 +1,4 @@
-import { readState, saveState } from '#importer/state-file.ts'
+import { readState, saveState, stateFile } from '#importer/state-file.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 
 /** The state of the work on an import. It is in the import's folder and survives a killed node. */
@@ -14,10 +14,17 @@ export interface Ledger {
   furthest: number
   /** In milliseconds. */
   worked: number
+  /** Whether the last step of this run ended, so that the folder has its whole history. Ledgers of older versions do not say. */
+  pushed?: boolean
 }
 
+export const ledgerFile = stateFile('', 'ledger')
+
+/** Whether the folder has all that a later run extends. */
+export const isWhole = ({ pushed }: Ledger) => pushed !== false
+
 export function newLedger(imported: Import): Ledger {
-  return { run: imported.run, origin: originOf(imported), found: false, tries: 0, furthest: 0, worked: 0 }
+  return { run: imported.run, origin: originOf(imported), found: false, tries: 0, furthest: 0, worked: 0, pushed: false }
 }
 
 /** If it differs, the folder cannot be reused. */

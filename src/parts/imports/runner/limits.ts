@@ -71,11 +71,14 @@ async function limitError(limits: Limits, { folder, worked, idleTime }: Usage, m
   if ((await memoryOf(members)) > limits.memory) return memoryError(limits)
   if (!withDisk) return undefined
   if ((await sizeOfFolder(folder)) > limits.disk) return diskError(limits)
+  return spaceError(limits, folder, 0)
+}
+
+/** Whether the disk has room for so many bytes more. */
+export async function spaceError({ spare }: Limits, folder: string, bytes: number): Promise<string | undefined> {
   const { bavail, bsize } = await statfs(folder)
-  if (bavail * bsize < limits.spare) {
-    return 'The disk of this server is almost full. Ask an administrator to free space, then restart the import.'
-  }
-  return undefined
+  if (bavail * bsize >= spare + bytes) return undefined
+  return 'The disk of this server is almost full. Ask an administrator to free space, then restart the import.'
 }
 
 export function memoryError({ memory }: Limits) {

@@ -7,6 +7,7 @@ import { completeCorrection, completeImport } from '#parts/imports/complete-impo
 import { openCredentials } from '#parts/imports/credentials.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
+import { deleteStage } from '#parts/imports/stages.ts'
 import type { RunEvent } from '#parts/imports/states.ts'
 import { sql } from '#platform/database.ts'
 import { DatabaseUnavailable, StorageUnavailable } from '#platform/unavailable.ts'
@@ -15,7 +16,8 @@ import type { RunnerDeps } from './deps.ts'
 import { importsRoot, openFolder, removeFolder } from './folders.ts'
 import { lfsStoreOf, removeSent, sendObjects } from './large-objects.ts'
 import { type Ledger, newLedger, originOf, readLedger, writeLedger } from './ledger.ts'
-import { type Failure, runStep } from './run-step.ts'
+import { type Failure, logFailure, runStep } from './run-step.ts'
+import { fetchStage, storeStage } from './store-stage.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** How many attempts at a step may make no progress. */
@@ -28,41 +30,84 @@ export function runImport(deps: RunnerDeps, import_id: number, stopping: AbortSi
   const root = importsRoot(deps.data)
   let run: number | undefined
   let step = new AbortController()
+  let storing = false
   const workers = openWorkers(deps)
 
-  async function runSteps() {
+  async function runSteps(): Promise<Unstored | undefined> {
     while (!stopping.aborted) {
       const imported = await deps.db.first<Import>(sql`select * from imports where id = ${import_id}`)
-      if (!imported) return removeFolder(root, import_id)
-      if (imported.status === 'complete' && !imported.active)
-        return deps.keep_days > 0 && imported.published ? undefined : removeFolder(root, import_id)
-      if (!imported.active || !hasRoom(imported)) return
+      const is_over = imported?.status === 'complete' && !imported.active
+      if (!imported || (is_over && (deps.keep_days === 0 || !imported.published))) {
+        await removeFolder(root, import_id)
+        return
+      }
+      const has_work = is_over ? deps.files.folder === undefined : imported.active
+      if (!has_work || !hasRoom(imported)) return
       // A restarted import reuses nothing of a run that was under way.
       if (run !== undefined && run !== imported.run && isEarly(imported)) await removeFolder(root, import_id)
       run = imported.run
       step = new AbortController()
+      const signal = AbortSignal.any([stopping, step.signal])
+      if (is_over) {
+        const stored = await store(imported, signal)
+        if (stored !== 'interrupted') return stored
+        // Storing leaves the folder as it was, so another run may use it.
+        run = undefined
+        continue
+      }
+      if (isEarly(imported) && !(await prepareFolder(deps, imported, signal))) continue
       const folder = await openFolder(root, import_id)
       const ledger = await openLedger(root, folder, imported)
-      const signal = AbortSignal.any([stopping, step.signal])
       const done = await attemptStep(deps, imported, folder, ledger, signal, workers)
       if (!done) await workers.endWorker()
     }
   }
 
+  /** A failure is tried again later, and changes nothing for users. */
+  async function store(imported: Import, signal: AbortSignal): Promise<Unstored | 'interrupted' | undefined> {
+    await workers.endWorker()
+    storing = true
+    try {
+      return await storeStage(deps, imported, signal)
+    } catch (error) {
+      if (signal.aborted) return 'interrupted'
+      await logFailure(deps, error, 'the files of a complete import could not be stored', import_id)
+      return 'failed'
+    } finally {
+      storing = false
+    }
+  }
+
   return {
-    /** Resolves when the import has nothing to do, or is left to another node. */
+    /** Resolves when the import has nothing to do, or is left to another node; with why its folder is not in a store on a network. */
     done: deps.db.withBackgroundTimeouts(runSteps).finally(workers.endWorker),
     /** Called at every poll with the current row, or undefined if the import is gone. */
-    notice(found: Pick<Import, 'run'> | undefined) {
-      // The row may have been read before this run began.
-      if (run !== undefined && (!found || found.run > run)) step.abort()
+    notice(found: Pick<Import, 'run' | 'active'> | undefined) {
+      // The row may have been read before this run began. Users do not wait until a folder is stored.
+      if (run !== undefined && (!found || found.run > run || (storing && found.active))) step.abort()
     },
   }
 }
 
 export type ImportRun = ReturnType<typeof runImport>
 
+/** Why the folder of a complete import is still on disk: it cannot be in the store, or storing it failed. */
+export type Unstored = 'stays' | 'failed'
+
 const isEarly = ({ status }: Import) => status === 'detecting' || status === 'importing'
+
+/** Brings the files of an earlier run. False if that was interrupted or failed. */
+async function prepareFolder(deps: RunnerDeps, imported: Import, signal: AbortSignal): Promise<boolean> {
+  try {
+    await fetchStage(deps, imported, signal)
+    return true
+  } catch (error) {
+    if (signal.aborted) return false
+    if (!(error instanceof ImportFailure)) throw error
+    await fail(deps, imported, { kind: error.kind, message: error.message })
+    return false
+  }
+}
 
 /** The folder is reused only for the same source. */
 async function openLedger(root: string, folder: string, imported: Import): Promise<Ledger> {
@@ -115,6 +160,11 @@ async function attemptStep(
     const outcome = await runStep(deps, imported, order, ledger, workers.spawnWorker(folder), signal)
     if (signal.aborted || outcome === 'died') return false
     if ('failure' in outcome) return await endWith(outcome.failure)
+    // Before the import is complete, because this process may be killed right after it.
+    if (outcome.result.step === 'push') {
+      ledger.pushed = true
+      await writeLedger(folder, ledger)
+    }
     const next = await applyResult(deps, imported, order, outcome.result)
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
     return true
@@ -134,7 +184,11 @@ const gaveUpMessage =
 /** After a failure that the user can fix, the next run resumes from the folder. After a fault, it starts over. */
 async function fail(deps: RunnerDeps, imported: Import, { kind, message }: Failure) {
   const event = kind === 'auth' ? 'auth_failed' : 'failed'
-  await deps.db.transaction((transaction) => applyEvent(transaction, imported.id, imported.run, event, { message }))
+  await deps.db.transaction(async (transaction) => {
+    const failed = await applyEvent(transaction, imported.id, imported.run, event, { message })
+    // A correction of authors does not use the stage.
+    if (failed && kind === 'fault' && imported.status !== 'complete') await deleteStage(transaction, imported.id)
+  })
   if (kind === 'fault') await removeFolder(importsRoot(deps.data), imported.id)
 }
 

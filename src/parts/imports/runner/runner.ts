@@ -1,24 +1,30 @@
 import type { Import } from '#parts/imports/import-row.ts'
 import { importsTopic } from '#parts/imports/import-store.ts'
-import type { State } from '#parts/imports/states.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { openDedicatedConnection } from '#platform/dedicated-connection.ts'
 import type { RunnerDeps } from './deps.ts'
 import { importsRoot, sweepFolders } from './folders.ts'
-import { type ImportRun, runImport } from './run-import.ts'
+import { type ImportRun, runImport, type Unstored } from './run-import.ts'
 import { logFailure } from './run-step.ts'
 
-type Pool = 'long' | 'brief'
+type Pool = 'long' | 'brief' | 'storing'
 /** How many imports one node runs at a time. A long one uses one or two processors; brief ones do not wait for it. */
-const maxAtOnce: Record<Pool, number> = { long: 2, brief: 4 }
+const maxAtOnce: Record<Pool, number> = { long: 2, brief: 4, storing: 2 }
+
 /** Detection and author corrections take seconds. */
-const poolOf = (status: State): Pool => (status === 'detecting' || status === 'complete' ? 'brief' : 'long')
+function poolOf({ status, active }: Pick<Import, 'status' | 'active'>): Pool {
+  if (!active) return 'storing'
+  return status === 'detecting' || status === 'complete' ? 'brief' : 'long'
+}
+
 /** Other nodes may have claimed most of them. */
 const maxPolled = 100
 /** In milliseconds. Finds the work that other nodes create, and the work that killed nodes leave. */
 const pollInterval = 500
 /** In milliseconds, before an import whose run failed is claimed again. */
 const retryDelay = 5000
+/** In milliseconds, before the folder of a complete import is looked at again that could not be stored. */
+const storeDelay: Record<Unstored, number> = { failed: 5000, stays: 3_600_000 }
 
 /** Runs the active imports that no other node has claimed. */
 export class Runner {
@@ -26,6 +32,8 @@ export class Runner {
   readonly #running = new Map<number, { pool: Pool; run: ImportRun; done: Promise<void> }>()
   /** The time from which a failed import may be claimed again. */
   readonly #paused = new Map<number, number>()
+  /** The same for folders of complete imports. */
+  readonly #unstored = new Map<number, number>()
   #claims: Claims | undefined
   #stopping = new AbortController()
   #polling: Promise<void> | undefined
@@ -72,7 +80,8 @@ export class Runner {
       await this.#notifyRunning()
       await this.#claimWaiting()
       const { db, data, keep_days } = this.#deps
-      await sweepFolders(db, importsRoot(data), keep_days, (import_id) => this.#running.has(import_id))
+      const kept = await sweepFolders(db, importsRoot(data), keep_days, (import_id) => this.#running.has(import_id))
+      await this.#claimUnstored(kept)
     } while (this.#pollAgain)
   }
 
@@ -80,8 +89,8 @@ export class Runner {
   async #notifyRunning() {
     if (this.#running.size === 0) return
     const running = [...this.#running]
-    const rows = await this.#deps.db.rows<{ id: number; run: number }>(sql`
-      select id, run from imports where id = any(${running.map(([id]) => id)})`)
+    const rows = await this.#deps.db.rows<Pick<Import, 'id' | 'run' | 'active'>>(sql`
+      select id, run, active from imports where id = any(${running.map(([id]) => id)})`)
     const found = new Map(rows.map((row) => [row.id, row]))
     for (const [id, { run }] of running) run.notice(found.get(id))
   }
@@ -91,14 +100,26 @@ export class Runner {
     if (pools.length === 0) return
     const now = performance.now()
     const others = [...this.#paused].flatMap(([id, until]) => (until > now ? [id] : [])).concat(...this.#running.keys())
-    const waiting = await this.#deps.db.rows<{ id: number; status: State }>(sql`
-      select id, status from imports where active and id <> all(${others}) order by id limit ${maxPolled}`)
+    const waiting = await this.#deps.db.rows<Pick<Import, 'id' | 'status' | 'active'>>(sql`
+      select id, status, active from imports where active and id <> all(${others}) order by id limit ${maxPolled}`)
     for (const pool of pools) {
-      const ids = waiting.flatMap(({ id, status }) => (poolOf(status) === pool ? [id] : []))
+      const ids = waiting.flatMap((each) => (poolOf(each) === pool ? [each.id] : []))
       if (ids.length === 0) continue
       const claims = await this.#openClaims()
       for (const id of await claims.take(ids, this.#freeSlots(pool))) this.#run(id, pool, claims)
     }
+  }
+
+  /** Folders of complete imports that are still on disk, although large files are in a store on a network. */
+  async #claimUnstored(kept: number[]) {
+    const free = this.#freeSlots('storing')
+    if (this.#deps.files.folder !== undefined || free <= 0) return
+    for (const id of this.#unstored.keys()) if (!kept.includes(id)) this.#unstored.delete(id)
+    const now = performance.now()
+    const ids = kept.filter((id) => (this.#unstored.get(id) ?? 0) <= now)
+    if (ids.length === 0) return
+    const claims = await this.#openClaims()
+    for (const id of await claims.take(ids, free)) this.#run(id, 'storing', claims)
   }
 
   #freeSlots(pool: Pool) {
@@ -122,9 +143,12 @@ export class Runner {
 
   #run(id: number, pool: Pool, claims: Claims) {
     this.#paused.delete(id)
-    const hasRoom = ({ status }: Import) => this.#moveToPool(id, poolOf(status))
+    const hasRoom = (imported: Import) => this.#moveToPool(id, poolOf(imported))
     const run = runImport(this.#deps, id, this.#stopping.signal, hasRoom)
     const done = run.done
+      .then((unstored) => {
+        if (unstored) this.#unstored.set(id, performance.now() + storeDelay[unstored])
+      })
       .catch(async (error) => {
         await logFailure(this.#deps, error, 'the run of an import failed', id)
         this.#paused.set(id, performance.now() + retryDelay)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { begin, openRuns, run } from '#test/imports/runs.ts'
 import { get } from '#test/lfs.ts'
 import { until } from '#test/machine.ts'
@@ -31,7 +32,8 @@ test('large files of an import go to the bucket, also when it was away', async (
   s3.failWith(undefined)
   await engine.reaches('complete')
   assert.ok((await get(forge, ada.token, 'ada/engine', oid)).bytes.equals(contents))
-  assert.equal(globSync('*/stage.git', { cwd: root }).length, 1, 'the folder of the import is kept')
-  assert.deepEqual(globSync('*/lfs', { cwd: root }), [])
+  await until('the folder of the import is in the bucket too', () => s3.keys().length === 2 && readdirSync(root).length === 0)
+  const sizes = await forge.belfry.db.rows<{ size: number }>(sql`select size from import_stages`)
+  assert.ok(sizes.length === 1 && sizes[0] && sizes[0].size < contents.length, 'without the large file')
   assert.equal(existsSync(join(forge.belfry.settings.BELFRY_DATA, 'lfs')), false)
 })
