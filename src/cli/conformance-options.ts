@@ -24,20 +24,26 @@ Checks for which one of them is missing are skipped, and say so.
 
 Server:
   --variant VARIANT       self-hosted or versioned, if it is not to be detected
+  --web URL               where the pages for OAuth are [as GET /user says in html_url; the self-hosted variant: the address without /api/v3]
   --receiver HOST:PORT    where this command listens for webhook deliveries, as the server reaches it; "none" skips their checks
                           [a free port of 127.0.0.1, if the server is on this machine]
+Requests go to these addresses only: a response that links to another server fails its check. For a certificate of your own authority, set
+NODE_EXTRA_CA_CERTS to its file.
 
 Run:
   --only PATTERN          only checks whose id or operation contains this text; may be repeated
+  --slow                  also the check of the time after which a code of the web flow expires, which takes 10 minutes
   --list                  list the checks, and make none
   --concurrency N         checks at a time [4]
   --timeout SECONDS       that a request may take, and that a check waits for what follows from one [15]
+  --limit SECONDS         after which no further check begins [1800]
 
 Report:
   --json [FILE]           write the report as JSON, to standard output without FILE
   --html FILE             write the report as a page
 
-The exit code is 0 if no check failed, 1 if one failed, or something could not be deleted, and 2 for wrong options.`
+The exit code is 0 if checks passed and none failed; 1 if one failed, none could be made, the run did not end, or something could not be deleted;
+and 2 for wrong options.`
 
 export interface Options {
   urls: string[]
@@ -45,8 +51,11 @@ export interface Options {
   /** Undefined for the default, null for none. */
   receiver: { host: string; port: number } | null | undefined
   only: string[]
+  slow: boolean
   list: boolean
   concurrency: number
+  /** Milliseconds. */
+  limit: number
   /** `-` is standard output. */
   json: string | undefined
   html: string | undefined
@@ -65,11 +74,14 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     'client-secret': text,
     'local-client-id': text,
     variant: text,
+    web: text,
     receiver: text,
     only: { ...text, multiple: true, default: [] },
+    slow: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     concurrency: { ...text, default: '4' },
     timeout: { ...text, default: '15' },
+    limit: { ...text, default: '1800' },
     json: text,
     html: text,
   })
@@ -99,12 +111,15 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
       application: client_id && client_secret ? { client_id, client_secret } : undefined,
       local_client_id: secret('local-client-id'),
       variant: readVariant(values.variant),
+      web: values.web === undefined ? undefined : readUrl(values.web).replace(/\/+$/, ''),
       timeout: 1000 * readNumber('timeout', values.timeout, 600),
     },
     receiver: readReceiver(values.receiver),
     only,
+    slow: values.slow,
     list: values.list,
     concurrency: readNumber('concurrency', values.concurrency, 32),
+    limit: 1000 * readNumber('limit', values.limit, 9999),
     json: values.json,
     html: values.html,
   }

@@ -1,6 +1,6 @@
 import type { Exchange } from '#conformance/answer.ts'
 import type { Check } from '#conformance/check.ts'
-import { byOperation, type Report } from '#conformance/report.ts'
+import { byOperation, describeSummary, type Report, skipReasons } from '#conformance/report.ts'
 import type { Result } from '#conformance/run.ts'
 
 export function describeChecks(checks: Check[]): string {
@@ -16,7 +16,7 @@ export function describeChecks(checks: Check[]): string {
 }
 
 export function describeReport(report: Report): string {
-  const { servers, results, left, summary, interrupted } = report
+  const { servers, results, left } = report
   const rows = byOperation(results)
   const width = Math.max(...rows.map(({ operation }) => operation.length), 20) + 4
   const line = (name: string, cells: (string | number)[]) =>
@@ -34,8 +34,7 @@ export function describeReport(report: Report): string {
     ...describeSkipped(results),
     ...(left.length > 0 ? ['', 'Not deleted:', ...left.map((what) => `  ${what}`)] : []),
     '',
-    ...(interrupted ? ['Interrupted: not all checks were made.'] : []),
-    `${results.length} checks: ${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped.`,
+    ...describeSummary(report),
   ].join('\n')
 }
 
@@ -67,9 +66,7 @@ export function describeExchange({ method, url, headers, body, status, response_
 const reportedHeader =
   /^(content-type|date|etag|last-modified|link|location|retry-after|x-(poll|ratelimit|service|oauth|github).*)$/
 
-/** A line for each reason. */
 function describeSkipped(results: Result[]): string[] {
-  const skipped = results.filter(({ outcome }) => outcome === 'skipped')
-  const reasons = Map.groupBy(skipped, ({ reason }) => reason ?? '')
-  return skipped.length === 0 ? [] : ['', 'Skipped:', ...[...reasons].map(([reason, some]) => `  ${some.length}: ${reason}`)]
+  const reasons = skipReasons(results)
+  return reasons.length === 0 ? [] : ['', 'Skipped:', ...reasons.map(({ reason, count }) => `  ${count}: ${reason}`)]
 }

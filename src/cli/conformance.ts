@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checks } from '#conformance/checks.ts'
+import { isLoopback } from '#conformance/client.ts'
 import { Receiver } from '#conformance/receiver.ts'
-import { countOutcomes, type Report } from '#conformance/report.ts'
+import { countOutcomes, isGood, type Report } from '#conformance/report.ts'
 import { type Result, runChecks } from '#conformance/run.ts'
 import { findTarget, type Target } from '#conformance/target.ts'
 import { StartError } from '#platform/errors.ts'
@@ -17,6 +18,8 @@ const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', 
 
 /** Milliseconds that one check may take. */
 const patience = 90_000
+/** The expiry of a code takes ten of these minutes. */
+const slowPatience = 12 * 60_000
 
 export const command: Command = {
   help,
@@ -36,7 +39,7 @@ export const command: Command = {
       if (options.json !== undefined) await write(options.json, `${JSON.stringify(report, undefined, 2)}\n`)
       terminal.print(describeReport(report))
     }
-    return report.summary.failed > 0 || report.left.length > 0 || report.interrupted ? 1 : 0
+    return isGood(report) ? 0 : 1
   },
 }
 
@@ -46,6 +49,8 @@ async function check(chosen: typeof checks, options: Options, { clock, untilInte
   const date = clock.now().toISOString()
   const targets: Target[] = []
   for (const url of options.urls) targets.push(await findTarget({ ...options.target, url }, signal))
+  const started = performance.now()
+  let overdue = false
   const results: Result[] = []
   const left: string[] = []
   for (const target of targets) {
@@ -56,25 +61,30 @@ async function check(chosen: typeof checks, options: Options, { clock, untilInte
       const run = await runChecks(chosen, target, receiver, {
         concurrency: options.concurrency,
         patience,
+        slow_patience: options.slow ? slowPatience : 0,
+        limit: options.limit,
         signal,
         onResult: ({ id }) => progress.show(`${++done} of ${chosen.length}: ${id}`, done / chosen.length),
       })
       results.push(...run.results)
       left.push(...run.left)
+      overdue ||= run.overdue
     } finally {
       progress.clear()
       if (typeof receiver !== 'string') receiver.close()
     }
   }
-  const servers = targets.map(({ base, variant, login }) => ({ url: base, variant, login }))
-  return { belfry: version, date, servers, interrupted: signal.aborted, summary: countOutcomes(results), results, left }
+  const servers = targets.map(({ base, web, variant, login }) => ({ url: base, web, variant, login }))
+  const milliseconds = Math.round(performance.now() - started)
+  const ended = { interrupted: signal.aborted, overdue, summary: countOutcomes(results) }
+  return { belfry: version, date, milliseconds, servers, ...ended, results, left }
 }
 
 /** The receiver, or the reason why there is none. */
 async function openReceiver(given: Options['receiver'], { base }: Target): Promise<Receiver | string> {
   if (given === null) return 'Deliveries are not checked: --receiver is none.'
-  const here = /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(base).hostname)
-  if (given === undefined && !here) return 'The server is not on this machine: give --receiver to check deliveries.'
+  if (given === undefined && !isLoopback(new URL(base)))
+    return 'The server is not on this machine: give --receiver to check deliveries.'
   const { host, port } = given ?? { host: '127.0.0.1', port: 0 }
   try {
     return await Receiver.open(host, port)

@@ -25,6 +25,13 @@ export class Mismatch extends Error {
   }
 }
 
+/** Tells failures of what a check needs from failures of what it is about. */
+export const preparing = <Value>(work: Promise<Value>): Promise<Value> =>
+  work.catch((error) => {
+    if (!(error instanceof Mismatch)) throw error
+    throw new Mismatch(`${error.expected}, to prepare the check`, error.got, error.exchange)
+  })
+
 /** Why a check cannot be made here. */
 export class Skip extends Error {}
 
@@ -51,6 +58,14 @@ export class Answer {
   is(...statuses: number[]): this {
     if (!statuses.includes(this.status)) this.fail(`status ${statuses.join(' or ')}`, `status ${this.status}`)
     return this
+  }
+
+  /** For a request that only prepares a check, and that the specification does not describe: a server may lack it. */
+  prepares(): this {
+    if (this.status >= 200 && this.status < 300) return this
+    throw new Skip(
+      `It needs ${operationOf(this.exchange)}, which is not part of the specification: the server gave status ${this.status}.`,
+    )
   }
 
   /** The value of a header, which must be there and match. */
@@ -127,6 +142,15 @@ export class Answer {
       .find((found) => found?.[2] === rel)?.[1]
   }
 }
+
+/** The operation without names and numbers, so that the reasons of several checks are the same. */
+const operationOf = ({ method, url }: Exchange) =>
+  `${method} ${new URL(url).pathname
+    .replace(/^.*?(?=\/(repos|orgs|user)\/)/, '')
+    .replace(/^\/repos\/[^/]+\/[^/]+/, '/repos/{owner}/{repo}')
+    .replace(/^\/orgs\/[^/]+/, '/orgs/{org}')
+    .replace(/\/contents\/.*/, '/contents/{path}')
+    .replaceAll(/\/\d+(?=\/|$)/g, '/{id}')}`
 
 /** A nested value: `at(row, 'subject.title')`. */
 export const at = (value: unknown, path: string): unknown =>

@@ -29,12 +29,15 @@ export interface Check {
   alone: boolean
   /** The variant that the statement is about; both unless given. */
   variant: VariantName | undefined
+  /** It takes minutes, so it runs only if it is asked for. */
+  slow: boolean
   run(context: Context): Promise<unknown>
 }
 
 interface Options {
   alone?: boolean
   variant?: VariantName
+  slow?: boolean
 }
 
 type Run = (context: Context) => Promise<unknown>
@@ -48,7 +51,7 @@ export class Part {
     this.title = title
   }
 
-  check(id: string, operation: string, proves: string[], run: Run, { alone = false, variant }: Options = {}) {
-    this.checks.push({ id, part: this.title, operation, proves, alone, variant, run })
+  check(id: string, operation: string, proves: string[], run: Run, { alone = false, variant, slow = false }: Options = {}) {
+    this.checks.push({ id, part: this.title, operation, proves, alone, variant, slow, run })
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Answer, Mismatch, Skip } from './answer.ts'
+import { Answer, type Exchange, Mismatch, Skip } from './answer.ts'
+import type { Liveness } from './liveness.ts'
 
 export interface Request {
   headers?: Record<string, string>
@@ -11,9 +12,14 @@ export interface Request {
 export interface Wiring {
   /** The address of the API. */
   base: string
+  /** The web root. Responses may link to it too, but to no other server. */
+  web: string
   /** Milliseconds until a request fails. */
   timeout: number
   signal: AbortSignal
+  liveness: Liveness
+  /** Told of each request, also of one that is still without a response. */
+  onExchange?(exchange: Exchange): void
 }
 
 /** Bytes of a body that are read. */
@@ -44,12 +50,15 @@ export class Client {
 
   /** Redirects are not followed. `path` may be a whole address. */
   async send(method: string, path: string, { headers = {}, body }: Request = {}): Promise<Answer> {
-    const { base, timeout, signal } = this.#wiring
-    const url = /^https?:/.test(path) ? path : `${base}${path}`
+    const { base, timeout, signal, liveness, onExchange } = this.#wiring
+    liveness.expect()
+    const url = path.startsWith('/') ? `${base}${path}` : this.#ownAddress(path)
     const sent = { ...this.#headers, ...headers }
     const text = body === undefined ? null : bodyText(body)
     const kind = body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json'
     const asked = { method, url, headers: withoutCredentials(sent), body: text && withoutSecrets(text) }
+    const silence = { ...asked, status: 0, response_headers: {}, response_body: '' }
+    onExchange?.(silence)
     try {
       const response = await fetch(url, {
         method,
@@ -58,6 +67,7 @@ export class Client {
         redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
       })
+      liveness.answered()
       const read = await readBody(response)
       const answered = { status: response.status, response_headers: withoutCredentials(Object.fromEntries(response.headers)) }
       const answer = new Answer(
@@ -65,15 +75,34 @@ export class Client {
         response.headers,
         read,
       )
+      onExchange?.(answer.exchange)
       if ([403, 429].includes(answer.status) && answer.headers.get('x-ratelimit-remaining') === '0')
         throw new Skip('The rate limit of the server is used up.')
       return answer
     } catch (error) {
       if (signal.aborted || error instanceof Skip || error instanceof Mismatch) throw error
-      const cause = (error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message
-      const nothing = { status: 0, response_headers: {}, response_body: '' }
-      throw new Mismatch('a response', `none: ${cause}`, { ...asked, ...nothing })
+      await liveness.missed(() => this.#isThere())
+      throw new Mismatch('a response', describeSilence(error as Error, timeout), silence)
     }
+  }
+
+  /** A link that a response has. Credentials must not go to a server that nobody named. */
+  #ownAddress(url: string): string {
+    const { base, web } = this.#wiring
+    const isOwn = URL.canParse(url) && [base, web].some((own) => isSameServer(new URL(own), new URL(url)))
+    const origins = new Set([base, web].map((own) => new URL(own).origin))
+    if (!isOwn) throw new Mismatch(`a link to ${[...origins].join(' or ')}`, url)
+    return url
+  }
+
+  async #isThere() {
+    const { base, timeout, signal } = this.#wiring
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+    const response = await fetch(`${base}/user`, { headers: this.#headers, redirect: 'manual', signal: limit }).catch(
+      () => undefined,
+    )
+    await response?.body?.cancel()
+    return response !== undefined
   }
 
   /** Repeats a request until its response is as expected; the last response fails the check. */
@@ -91,6 +120,18 @@ export class Client {
       await sleep(150, undefined, { signal: this.#wiring.signal })
     }
   }
+}
+
+/** Names of this machine are the same server. */
+const isSameServer = (one: URL, other: URL) =>
+  one.host === other.host || (isLoopback(one) && isLoopback(other) && one.port === other.port)
+
+export const isLoopback = ({ hostname }: URL) => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+
+function describeSilence(error: Error, timeout: number) {
+  if (error.name === 'TimeoutError') return `none within ${timeout / 1000} s`
+  const { message, code } = (error.cause ?? error) as NodeJS.ErrnoException
+  return `none: ${message || code}`
 }
 
 const bodyText = (body: object | string) =>

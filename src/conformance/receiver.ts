@@ -9,6 +9,20 @@ export interface Received {
   body: string
 }
 
+/** How long a check waits for a delivery. */
+export interface Patience {
+  /** Milliseconds. */
+  timeout: number
+  signal: AbortSignal
+}
+
+/** `X-Service-Event`, or the same header with the name of another server. A check of its own is about the name. */
+export const eventOf = (received: Received) => namedHeader(received, 'event')
+export const guidOf = (received: Received) => namedHeader(received, 'delivery')
+
+const namedHeader = ({ headers }: Received, rest: string) =>
+  headers[`x-service-${rest}`] ?? Object.entries(headers).find(([name]) => new RegExp(`^x-\\w+-${rest}$`).test(name))?.[1] ?? ''
+
 const most = { bytes: 4 << 20, deliveries: 100 }
 
 /** An address at the receiver, and what came there. */
@@ -18,9 +32,11 @@ export class Inbox {
   /** What the server gets as an answer. */
   status = 200
   readonly #waiting = new Set<() => void>()
+  readonly #patience: Patience
 
-  constructor(url: string) {
+  constructor(url: string, patience: Patience) {
     this.url = url
+    this.#patience = patience
   }
 
   add(received: Received) {
@@ -28,24 +44,25 @@ export class Inbox {
     for (const look of this.#waiting) look()
   }
 
-  of = (event: string) =>
-    this.received.filter(({ headers }) => headers['x-service-event'] === event || headers['x-github-event'] === event)
+  of = (event: string) => this.received.filter((received) => eventOf(received) === event)
 
   /** The first delivery that is as wanted. */
-  async wait(what: string, wanted: (received: Received) => boolean, patience = 15_000): Promise<Received> {
+  async wait(what: string, wanted: (received: Received) => boolean): Promise<Received> {
+    const { timeout, signal } = this.#patience
     const { promise, resolve, reject } = Promise.withResolvers<Received>()
     const look = () => {
       const found = this.received.find(wanted)
       if (found) resolve(found)
     }
-    const timer = setTimeout(
-      () => reject(new Mismatch(`${what} at ${this.url}`, `${this.received.length} others within ${patience / 1000} s`)),
-      patience,
-    )
+    const got = () => `${this.received.map(eventOf).join(', ') || 'no delivery'} within ${timeout / 1000} s`
+    const timer = setTimeout(() => reject(new Mismatch(`${what} at ${this.url}`, got())), timeout)
+    const interrupt = () => reject(signal.reason)
+    signal.addEventListener('abort', interrupt, { once: true })
     this.#waiting.add(look)
     look()
     return promise.finally(() => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', interrupt)
       this.#waiting.delete(look)
     })
   }
@@ -84,9 +101,9 @@ export class Receiver {
     return this.#base
   }
 
-  inbox(run: string): Inbox {
+  inbox(run: string, patience: Patience): Inbox {
     const path = `/${run}/${++this.#count}`
-    const inbox = new Inbox(`${this.#base}${path}`)
+    const inbox = new Inbox(`${this.#base}${path}`, patience)
     this.#inboxes.set(path, inbox)
     return inbox
   }

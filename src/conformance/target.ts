@@ -1,6 +1,7 @@
-import { at, Mismatch } from './answer.ts'
-import { Client } from './client.ts'
+import { type Answer, at, Mismatch } from './answer.ts'
+import { Client, isLoopback } from './client.ts'
 import { Failure } from './failure.ts'
+import { Liveness } from './liveness.ts'
 
 export type VariantName = 'self-hosted' | 'versioned'
 
@@ -17,11 +18,13 @@ export interface TargetOptions {
   /** The cookies of a session at the pages of the server. */
   session: string | undefined
   variant: VariantName | undefined
+  /** The web root, if the server is not to say it. */
+  web: string | undefined
   timeout: number
 }
 
 /** The server that is checked, and who calls it. */
-export interface Target extends Omit<TargetOptions, 'url' | 'other_token' | 'variant'> {
+export interface Target extends Omit<TargetOptions, 'url' | 'other_token' | 'variant' | 'web'> {
   base: string
   /** The web root, `{auth_url}` of the specification. */
   web: string
@@ -30,51 +33,87 @@ export interface Target extends Omit<TargetOptions, 'url' | 'other_token' | 'var
   other: { login: string; token: string } | undefined
 }
 
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+type Ask = (base: string, token: string) => Promise<Answer>
 
 /** Finds the API below an address and who its callers are. */
 export async function findTarget(options: TargetOptions, signal: AbortSignal): Promise<Target> {
-  const { url: _, other_token, variant: __, ...kept } = options
+  const { url, other_token, variant: _, ...kept } = options
   const { token, timeout } = options
-  const found = await findBase(options, signal)
-  const ask = async (credential: string, option: string) => {
-    const client = new Client({ base: found.base, timeout, signal }, bearer(credential))
-    const answer = await client.get('/user')
+  const ask: Ask = async (base, credential) => {
+    const wiring = { base, web: base, timeout, signal, liveness: new Liveness() }
+    try {
+      return await new Client(wiring, { authorization: `Bearer ${credential}` }).get('/user')
+    } catch (error) {
+      if (signal.aborted) throw new Failure('The run was interrupted before the first check.')
+      if (error instanceof Mismatch) throw new Failure(describeUnreachable(url, error.got))
+      throw error
+    }
+  }
+  const found = await findBase(options, ask)
+  const identify = async (credential: string, option: string) => {
+    const answer = await ask(found.base, credential)
     if (answer.status === 401) throw new Failure(`The server does not accept the token of ${option}. Create a new one.`)
-    const login = answer.status === 200 ? at(answer.json(), 'login') : undefined
-    if (typeof login !== 'string')
-      throw new Failure(`GET ${found.base}/user gave status ${answer.status} for the token of ${option}.`)
+    const login = loginOf(answer)
+    if (login === undefined) throw new Failure(`${describeAnswer(answer)} for the token of ${option}, but no user.`)
+    expectScopes(answer, option)
     return { login, html_url: at(answer.json(), 'html_url') }
   }
-  const me = await ask(token, '--token')
-  const other = other_token === undefined ? undefined : { ...(await ask(other_token, '--other-token')), token: other_token }
+  const me = await identify(token, '--token')
+  const other = other_token === undefined ? undefined : { ...(await identify(other_token, '--other-token')), token: other_token }
   if (other?.login === me.login) throw new Failure('--token and --other-token belong to the same user. Give tokens of two users.')
-  const web = found.variant === 'self-hosted' ? found.base.replace(/\/api\/v3$/, '') : new URL(`${me.html_url}`).origin
-  return { ...kept, ...found, web, login: me.login, other }
+  return { ...kept, ...found, web: options.web ?? findWeb(found, me.html_url), login: me.login, other }
 }
 
 /** An address that ends in `/api/v3`, or has an API there, is of the self-hosted variant. */
-async function findBase(
-  { url, variant, timeout }: TargetOptions,
-  signal: AbortSignal,
-): Promise<Pick<Target, 'base' | 'variant'>> {
+async function findBase({ url, token, variant }: TargetOptions, ask: Ask): Promise<Pick<Target, 'base' | 'variant'>> {
   const root = url.replace(/\/+$/, '')
   const prefixed = root.endsWith('/api/v3') ? root : `${root}/api/v3`
   if (prefixed === root || variant === 'self-hosted') return { base: prefixed, variant: variant ?? 'self-hosted' }
   if (variant === 'versioned') return { base: root, variant }
-  const serves = async (base: string) => {
-    try {
-      // Both answers are JSON and come from an API; a page of a web site is neither.
-      const answer = await new Client({ base, timeout, signal }, {}).get('/user')
-      return answer.status === 401 && /json/.test(answer.headers.get('content-type') ?? '')
-    } catch (error) {
-      if (error instanceof Mismatch) throw new Failure(`${url} cannot be reached: ${error.got.replace(/^none: /, '')}.`)
-      throw error
-    }
+  const answers: Answer[] = []
+  for (const found of [{ base: prefixed, variant: 'self-hosted' } as const, { base: root, variant: 'versioned' } as const]) {
+    const answer = await ask(found.base, token)
+    const isJson = /json/.test(answer.headers.get('content-type') ?? '')
+    // A page of a web site is neither.
+    if (isJson && (answer.status === 401 || loginOf(answer) !== undefined)) return found
+    answers.push(answer)
   }
-  if (await serves(prefixed)) return { base: prefixed, variant: 'self-hosted' }
-  if (await serves(root)) return { base: root, variant: 'versioned' }
   throw new Failure(
-    `There is no API at ${prefixed} or ${root}: neither answers GET /user with 401 and JSON. Give --variant to check it anyway.`,
+    `There is no API at ${url}: ${answers.map(describeAnswer).join(', and ')}. Expected a user or status 401, as JSON. Give the address of the API.`,
   )
+}
+
+function loginOf(answer: Answer): string | undefined {
+  if (answer.status !== 200) return undefined
+  try {
+    const login = at(answer.json(), 'login')
+    return typeof login === 'string' ? login : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const describeAnswer = ({ exchange, status, headers }: Answer) =>
+  `GET ${exchange.url} gave status ${status} (${headers.get('content-type') ?? 'no content-type'})`
+
+function describeUnreachable(url: string, got: string) {
+  const reason = got.replace(/^none: /, '').replace(/^none /, 'no response ')
+  const advice = /certificate/.test(reason) ? ' Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.' : ''
+  return `${url} cannot be reached: ${reason}.${advice}`
+}
+
+/** Without them, most checks could not be made, or would leave their repositories behind. Servers without scopes do not send the header. */
+function expectScopes(answer: Answer, option: string) {
+  const scopes = answer.headers.get('x-oauth-scopes')?.split(/,\s*/)
+  const missing = ['repo', 'delete_repo'].filter((scope) => scopes && !scopes.includes(scope))
+  if (missing.length > 0)
+    throw new Failure(`The token of ${option} lacks the scope ${missing.join(' and ')}. It has: ${scopes?.join(', ') || 'none'}.`)
+}
+
+/** A server on this machine that names a web site elsewhere has copied its links, and is its own web root. */
+function findWeb({ base, variant }: Pick<Target, 'base' | 'variant'>, html_url: unknown): string {
+  const api = new URL(base)
+  if (variant === 'self-hosted') return base.replace(/\/api\/v3$/, '')
+  const page = typeof html_url === 'string' && URL.canParse(html_url) ? new URL(html_url) : api
+  return isLoopback(api) && !isLoopback(page) ? api.origin : page.origin
 }

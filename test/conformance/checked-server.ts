@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { startBelfry } from 'belfry/testing'
 import type { Report } from '#conformance/report.ts'
 
+const exec = promisify(execFile)
 const program = join(import.meta.dirname, '..', '..', 'bin', 'belfry')
 const password = 'a long password for checks'
 const application = { client_id: 'conformance', client_secret: 'a secret that everyone knows' }
@@ -86,3 +88,12 @@ export async function runConformance(args: string[], secrets: Record<string, str
   const [printed, [status]] = await Promise.all([text(child.stdout), once(child, 'close')])
   return { printed, status, report: JSON.parse(await readFile(json, 'utf8')), page: await readFile(html, 'utf8') }
 }
+
+/** What the command says when it refuses to run. */
+export const refusalOf = (args: string[]): Promise<{ code: number; stderr: string }> =>
+  exec(program, ['conformance', ...args], { env: { PATH: process.env.PATH } }).then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    ({ code, stderr }) => ({ code, stderr }),
+  )

@@ -23,6 +23,7 @@ events.check(
   'GET /repos/{owner}/{repo}/events',
   ['action string (value seen: started)', 'event kind, for example WatchEvent, PushEvent, CreateEvent'],
   async (context) => {
+    await context.workspace.starred()
     const [answer, found] = await eventOf(context, 'WatchEvent')
     answer.equals('payload.action', at(found, 'payload.action'), 'started')
     answer.equals('actor.login', at(found, 'actor.login'), context.target.login)

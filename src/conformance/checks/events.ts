@@ -184,7 +184,8 @@ events.check(
   ['moved permanently (network events)', '200, 301, 304, 403, 404'],
   async ({ me, workspace }) => {
     const repo = await workspace.repo()
-    ;(await me.patch(repo.path, { name: `${repo.name}-renamed` })).is(200)
+    workspace.deleteLater(`repository ${repo.full_name}-renamed`, `${repo.path}-renamed`)
+    ;(await me.patch(repo.path, { name: `${repo.name}-renamed` })).prepares()
     const answer = (await me.get(`/networks/${repo.full_name}/events`)).is(301)
     const name = `${repo.full_name}-renamed`
     ;(await me.get(answer.header('location')))

@@ -177,8 +177,8 @@ notifications.check(
     const caller = other()
     const repo = await workspace.inboxRepo()
     const title = workspace.name('issue')
-    const number = (await me.post(`${repo.path}/issues`, { title })).is(201).row().number
-    ;(await caller.post(`${repo.path}/issues/${number}/comments`, { body: 'A comment' })).is(201)
+    const number = (await me.post(`${repo.path}/issues`, { title })).prepares().row().number
+    ;(await caller.post(`${repo.path}/issues/${number}/comments`, { body: 'A comment' })).prepares()
     const answer = await me.until(`${repo.path}/notifications?per_page=100`, `a thread "${title}" of ${target.login}`, (found) =>
       titles(found.is(200)).includes(title),
     )

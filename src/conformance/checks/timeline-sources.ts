@@ -6,7 +6,7 @@ import type { Repo } from '../workspace.ts'
 
 export function organization({ me, workspace }: Context): Promise<string> {
   return workspace.once('organization', async () => {
-    const login = (await me.get('/user/orgs')).is(200).list()[0]?.login
+    const login = (await me.get('/user/orgs')).prepares().list()[0]?.login
     if (typeof login !== 'string') throw new Skip('The user of --token belongs to no organization.')
     return login
   })
@@ -26,8 +26,7 @@ export const watchedAndStarred = (context: Context): Promise<Repo> =>
     const { me, other, target, workspace } = context
     const caller = other()
     const repo = await workspace.repo()
-    if ((await me.put(`${repo.path}/subscription`, { subscribed: true })).status !== 200)
-      throw new Skip('The server cannot watch a repository.')
+    ;(await me.put(`${repo.path}/subscription`, { subscribed: true })).prepares()
     ;(await caller.put(`/user/starred/${repo.full_name}`)).is(204)
     await me.until(`/users/${target.login}/received_events`, 'the star of the other user', (list) =>
       list.is(200).list().some(isStar(repo)),

@@ -1,10 +1,10 @@
 import { Skip } from '../answer.ts'
 import type { Context } from '../check.ts'
+import { isLoopback } from '../client.ts'
 import { oauth } from './oauth.ts'
 import { authorize, authorized, openFlow, revoke, withCode, withoutQuery } from './web-flow.ts'
 
 const alone = { alone: true }
-const isLocal = ({ hostname }: URL) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)
 
 /** The configured callback: where a request without redirect_uri leads. */
 const callbackOf = (context: Context) =>
@@ -43,7 +43,7 @@ const refused: [id: string, words: string, address: (callback: URL, run: string)
   [
     'port',
     "If given, its host and port must equal the callback's host and port",
-    (callback) => (isLocal(callback) ? undefined : callback.href.replace(callback.host, `${callback.hostname}:8765`)),
+    (callback) => (isLoopback(callback) ? undefined : callback.href.replace(callback.host, `${callback.hostname}:8765`)),
   ],
   [
     'path',
@@ -86,7 +86,7 @@ oauth.check(
     if (local_client_id !== undefined)
       context.workspace.undoLater(`the authorization of ${local_client_id}`, () => revoke(context, local_client_id))
     const { to: callback } = withCode(await visitor.authorize({ client_id, scope: 'gist' }))
-    if (!isLocal(callback))
+    if (!isLoopback(callback))
       throw new Skip('It needs an application whose callback is a localhost address: give --local-client-id.')
     const redirect_uri = withoutQuery(callback).replace(callback.host, `${callback.hostname}:8765`)
     const { answer, to } = await visitor.authorize({ client_id, scope: 'gist', redirect_uri })

@@ -29,6 +29,7 @@ export async function revoke({ workspace }: Context, client_id: string): Promise
   const visitor = await workspace.visitor()
   const page = await visitor.open(reviewPath(client_id))
   if (page.status === 404) return page
+  if ([401, 403].includes(page.status)) throw new Skip(`${page.exchange.url} does not know the session: give another --session.`)
   const choice = formsOf(page.is(200)).flatMap((form) =>
     form.buttons.filter(({ label }) => /\brevoke\b/i.test(label)).map((button) => ({ form, button })),
   )[0]
