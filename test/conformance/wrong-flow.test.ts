@@ -147,3 +147,30 @@ for (const [index, [name, only, fault, found]] of faults.entries())
     const shown = JSON.stringify(report)
     assert.doesNotMatch(shown, /bfo_\w{20}|belfry_session=\w/, 'the report has no token and no session')
   })
+
+for (const [name, isRight] of [
+  ['a code that expires after ten minutes passes', true],
+  ['a code that lives longer is found', false],
+] as const)
+  test(name, async () => {
+    await using own = await startChecked()
+    let codes = 0
+    let ahead = 0
+    const fault: Fault = {
+      async answer({ headers }, { path }) {
+        headers.set('date', new Date(Date.now() + 1000 * ahead).toUTCString())
+        const isCode = /[?&]code=/.test(headers.get('location') ?? '')
+        if (isCode) codes++
+        // The first code is used before it expires, the second one after that.
+        const seconds = isCode && codes === 2 ? 590 : isExchange(path) ? 60 : 0
+        ahead += seconds
+        if (isRight && seconds > 0) await own.clock.advance({ seconds })
+      },
+    }
+    await using wrong = await openWrongServer(own.url, fault)
+    const { report } = await runConformance([wrong.url, '--only', 'oauth.web.code.expiry', '--slow'], own.secrets)
+    assert.deepEqual(
+      report.results.map(({ outcome, failure }) => failure?.got ?? outcome),
+      [isRight ? 'passed' : 'a token'],
+    )
+  })

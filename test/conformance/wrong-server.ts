@@ -21,7 +21,7 @@ export interface Given {
 /** How a server is wrong. */
 export interface Fault {
   request?(request: Passed): void
-  answer?(answer: Given, request: Passed): void
+  answer?(answer: Given, request: Passed): void | Promise<void>
 }
 
 /** Passes everything on to a server, but for a fault. */
@@ -48,7 +48,7 @@ export async function openWrongServer(right: string, { request: change, answer: 
     // What git sends has no text.
     const isText = !/git/.test(headers.get('content-type') ?? '')
     const given = { status: answer.status, headers, text: isText ? own(bytes.toString()) : '' }
-    spoil?.(given, passed)
+    await spoil?.(given, passed)
     response.writeHead(given.status, { ...Object.fromEntries(headers), 'set-cookie': answer.headers.getSetCookie() })
     response.end([204, 205, 304].includes(given.status) ? '' : isText ? given.text : bytes)
   })

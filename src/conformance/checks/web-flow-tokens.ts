@@ -1,4 +1,5 @@
 import type { Answer } from '../answer.ts'
+import type { Context } from '../check.ts'
 import { oauth } from './oauth.ts'
 import { actsForUser, authorize, authorized, exchange, exchanged, openFlow, reviewPath, revoke, tokenOf } from './web-flow.ts'
 
@@ -142,9 +143,40 @@ oauth.check(
     }
     const again = await exchanged(context, await context.workspace.once('used code', used), 'application/json')
     again.must(!again.text.includes('access_token'), 'no token for a code that was used', 'a token')
-    again.equals('error', again.row().error, 'bad_verification_code')
+    again.must(again.status < 500, 'a refusal', `status ${again.status}`)
   },
   alone,
+)
+
+/** By the clock of the server. */
+const dateOf = (answer: Answer) => Date.parse(answer.header('date'))
+
+async function untilDate({ me, workspace }: Context, date: number) {
+  for (;;) {
+    const left = date - dateOf(await me.get('/user'))
+    if (left <= 0) return
+    await workspace.sleep(Math.min(left, 5000))
+  }
+}
+
+oauth.check(
+  'oauth.web.code.expiry',
+  exchange,
+  [
+    'On acceptance the service redirects to the callback with query code (temporary, expires after 10 minutes)',
+    'Authorization code lifetime | 10 minutes',
+  ],
+  async (context) => {
+    const [first, second] = [await authorized(context, { scope: 'gist' }), await authorized(context, { scope: 'gist' })]
+    const issued = dateOf(second.answer)
+    await untilDate(context, issued + 9.5 * 60_000)
+    await tokenOf(context, first.code)
+    await untilDate(context, issued + 10.25 * 60_000)
+    const late = await exchanged(context, second.code, 'application/json')
+    late.must(!late.text.includes('access_token'), 'no token for a code that is older than 10 minutes', 'a token')
+    late.must(late.status < 500, 'a refusal', `status ${late.status}`)
+  },
+  { alone: true, slow: true },
 )
 
 oauth.check(

@@ -23,7 +23,7 @@ ${copyLine(`npx belfry conformance ${address} --token TOKEN`, 'Command that chec
     }),
     { label: 'Result of the recorded run' },
   )}</div>
-<p>A check is skipped if its statement is about the other API only.</p>
+<p>A check is skipped if its statement is about the other API only, or if it takes ten minutes and the run did without it.</p>
 ${[...parts].map(
   ([part, some]) => html`<h2>${part}</h2>
 <ul class="conformance-checks">${some.map(checkItem)}</ul>`,
