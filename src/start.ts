@@ -13,7 +13,7 @@ import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
 import { listReservedLogins } from '#hosting/people/people.ts'
 import { removeReplacements } from '#hosting/pushes/import-refs.ts'
-import { settleAll } from '#hosting/pushes/pushes.ts'
+import { settleAll, startSettling } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { openTextSender } from '#identity/text-messages.ts'
 import { startSampling } from '#parts/administration/samples.ts'
@@ -135,6 +135,7 @@ export async function start(
   // It stops after the listeners, whose last requests enqueue jobs.
   undo.defer(async () => worker && within(stopTimeout, worker.stop()))
   if (servesRequests(settings.BELFRY_ROLES)) {
+    undo.use(startSettling(db, belfry.storage, log))
     const app = await openApp(belfry)
     const sampling = startSampling(belfry, app.meter)
     undo.defer(() => sampling.stop())

@@ -42,6 +42,21 @@ test('a job of a dead worker that was replaced while it ran does not count as fa
   await worker.stop()
 })
 
+test('a job that was released while it was replaced does not count as failed', async () => {
+  await using forge = await openHeld(1)
+  const { db } = forge.belfry
+  await db.query(
+    sql`update graphile_worker._private_jobs set locked_by = null, locked_at = null, key = null, attempts = max_attempts`,
+  )
+  assert.equal((await countJobs(db)).failed, 1)
+  await recordHeartbeat(forge.pool, new Set(['somebody']))
+  assert.equal((await countJobs(db)).failed, 0)
+  await db.query(sql`select graphile_worker.add_job('tell', '{}')`)
+  await db.query(sql`update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'It failed'`)
+  await recordHeartbeat(forge.pool, new Set(['somebody']))
+  assert.equal((await countJobs(db)).failed, 1, 'a failed job stays')
+})
+
 test('a worker with heartbeats keeps its jobs, however long they take', async () => {
   await using forge = await openHeld(3600)
   assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['somebody'])), [])

@@ -41,14 +41,14 @@ export async function recordHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>): 
     [silence],
   )
   const gone = rows.map(({ id }) => id)
-  if (!gone.length) return []
-  // A job with a key that is added again while it runs loses the key and all its attempts: the new job replaces it. If its worker dies, it
-  // would count as failed for ever.
+  // A job with a key that is added again while it runs loses the key and all its attempts: the new job replaces it. If its worker dies, or
+  // releases it at that moment, it would count as failed for ever.
   await pool.query(
     `delete from graphile_worker._private_jobs
-     where locked_by = any($1) and key is null and attempts >= max_attempts and max_attempts > 1 and last_error is null`,
+     where (locked_at is null or locked_by = any($1)) and key is null and attempts >= max_attempts and max_attempts > 1 and last_error is null`,
     [gone],
   )
+  if (!gone.length) return []
   await pool.query('select graphile_worker.force_unlock_workers($1)', [gone])
   return gone
 }

@@ -11,6 +11,7 @@ import { isDeleted } from '#identity/deletion.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
+import { type Logger, logFailure } from '#platform/log.ts'
 import { hasEnded, isWorkedIn, processStart, thisServer } from '#platform/processes.ts'
 import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
 import { findMoves, type Move } from './ref-moves.ts'
@@ -74,6 +75,7 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   const pushes = await readPushes(db, repo_id, ended)
   const abandoned = deserted ? pushes.filter(({ over, server }) => !over && server !== null && hasEnded(server)) : []
   for (const push of abandoned) push.over = true
+  for (const push of pushes) push.over ||= isForgotten(push)
   // A lock that a killed git left would block every later push.
   if (abandoned.length) await dropLeftovers(storage.pathOf(repo_id), processStart)
   const moves = findMoves(pushes, known.refs, disk, known.names)
@@ -85,6 +87,12 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
   return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, heads, size }))
 }
+
+/**
+ * Whether this process began the push and does not work on it: the database was away when its beginning was written and the answer was
+ * lost, or when it ended. It is then older than any answer that is still to come.
+ */
+const isForgotten = ({ id, server, is_slow }: ListedPush) => is_slow && server === thisServer && !beginnings.has(id)
 
 /** When the first of these pushes began; undefined if one began in another process. */
 function firstBeginning(moves: Move[]): Timestamp | undefined {
@@ -107,10 +115,12 @@ async function readKnown(db: Database, repo_id: number, ended: number | undefine
   }
 }
 
+type ListedPush = PushRow & { is_slow: boolean }
+
 /** A push is over after a day, because then no git process of a server that ended on another machine is still running. */
-function readPushes(db: Database, repo_id: number, ended: number | undefined): Promise<PushRow[]> {
+function readPushes(db: Database, repo_id: number, ended: number | undefined): Promise<ListedPush[]> {
   return db.rows(sql`
-    select id, pusher_id, commands, server, xmin::text as version,
+    select id, pusher_id, commands, server, xmin::text as version, started_at < ${db.now}::timestamptz - interval '1 minute' as is_slow,
       coalesce(id = ${ended ?? null}, started_at < ${db.now}::timestamptz - interval '1 day') as over
     from pushes where repo_id = ${repo_id} order by id`)
 }
@@ -122,6 +132,24 @@ export async function settleAll(db: Database, storage: Storage): Promise<{ repo_
     await settlePushes(db, storage, repo_id).catch((error) => failures.push({ repo_id, error }))
   }
   return failures
+}
+
+/** Records the pushes of this process that it does not work on any more. Only this process knows which these are. */
+export async function settleForgotten(db: Database, storage: Storage) {
+  const found = await db.rows<{ repo_id: number }>(sql`
+    select distinct repo_id from pushes where server = ${thisServer} and id <> all(${[...beginnings.keys()]}::bigint[])
+      and started_at < ${db.now}::timestamptz - interval '1 minute'`)
+  for (const { repo_id } of found) await settlePushes(db, storage, repo_id)
+}
+
+/** Calls settleForgotten every minute, until it is disposed. */
+export function startSettling(db: Database, storage: Storage, log: Logger): Disposable {
+  const settle = () =>
+    db
+      .withBackgroundTimeouts(() => settleForgotten(db, storage))
+      .catch((error) => logFailure(log, error, 'could not record a push; Belfry tries again every minute'))
+  const timer = setInterval(settle, 60_000).unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
 /**

@@ -7,12 +7,13 @@ import { git } from '#git/git.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { sql } from '#platform/database.ts'
+import { thisServer } from '#platform/processes.ts'
 import { join as invite } from '#test/conversations.ts'
 import { injecting, linesOf } from '#test/forge.ts'
 import { assertSettled, eventsOf, installHook, lines, openEngine, zeros } from '#test/git.ts'
 import { until } from '#test/machine.ts'
 import { pushTasks } from './jobs.ts'
-import { beginPush, type Command, pushRefs, settlePushes } from './pushes.ts'
+import { beginPush, type Command, pushRefs, settleForgotten, settlePushes } from './pushes.ts'
 
 const inject = injecting(openEngine)
 const movesOf = (pushed: object[]) => linesOf(pushed, 'payload.before', 'payload.head')
@@ -128,6 +129,33 @@ test('an unfinished push is checked for a day', inject(async ({ forge, ada, work
   assert.equal(await open(), 1)
   forge.clock.advance(86_400_001)
   await settlePushes(db, storage, id)
+  assert.equal(await open(), 0)
+  assert.deepEqual(await eventsOf(ada, 'ada/engine'), [])
+}))
+
+test('a push whose beginning or end the database did not answer is closed a minute later', inject(async ({
+  forge,
+  ada,
+  work,
+  id,
+}) => {
+  const { db, storage } = forge.belfry
+  const head = await work.commit('Begin')
+  const commands = [{ ref: 'refs/heads/main', before: zeros, after: head }]
+  // As beginPush leaves it when only the answer is lost.
+  const lose = () =>
+    db.query(sql`
+    insert into pushes (repo_id, pusher_id, commands, started_at, server)
+    select ${id}, owner_id, ${JSON.stringify(commands)}::jsonb, ${db.now}, ${thisServer} from repositories where id = ${id}`)
+  const open = async () => (await db.rows(sql`select * from pushes`)).length
+  await lose()
+  await settleForgotten(db, storage)
+  assert.equal(await open(), 1, 'the answer may still come')
+  const begun = await beginPush(db, { id }, await loadUser(db, 'ada'), commands)
+  forge.clock.advance(61_000)
+  await settleForgotten(db, storage)
+  assert.equal(await open(), 1, 'this process works on the other one')
+  await settlePushes(db, storage, id, begun)
   assert.equal(await open(), 0)
   assert.deepEqual(await eventsOf(ada, 'ada/engine'), [])
 }))
