@@ -1,7 +1,4 @@
-import { noObject } from '#git/objects.ts'
-import { moveManyRefs } from '#git/packed-refs.ts'
-import { runGit } from '#git/run-git.ts'
-import { stageLimit } from '#importer/staging/git.ts'
+import { setRefs } from '#importer/staging/set-refs.ts'
 import type { Correction } from '#importer/steps.ts'
 import type { StoredObject } from '#platform/file-store/file-store.ts'
 import type { ComparedEdits } from './compare-edits.ts'
@@ -50,18 +47,4 @@ async function edit(repository: string, edits: HistoryEdits, compare_all: boolea
   const edited = Object.entries(refs).map(([ref, id]): [string, string] => [ref.replace('refs', editedRefs), id])
   await setRefs(repository, [`${editedRefs}/`], new Map(edited), signal)
   return { from: editedRefs, dropped, compared }
-}
-
-/** Sets exactly these refs below the prefixes. */
-async function setRefs(repository: string, prefixes: string[], refs: Map<string, string>, signal: AbortSignal) {
-  const list = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
-  const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
-  const there = new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]))
-  const names = [...new Set([...there.keys(), ...refs.keys()])]
-  const commands = names.map((ref) => ({ ref, before: there.get(ref) ?? noObject, after: refs.get(ref) ?? noObject }))
-  await moveManyRefs(
-    repository,
-    commands.filter(({ before, after }) => before !== after),
-    { exclusive: true },
-  )
 }
