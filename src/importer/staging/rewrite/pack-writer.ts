@@ -4,6 +4,7 @@ import { deflateSync } from 'node:zlib'
 import { runGit } from '#git/run-git.ts'
 
 const kinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
+const offsetDelta = 6
 
 /** In bytes. Two packs are in memory: one is filled while git reads the other. */
 const capacity = 16 << 20
@@ -11,14 +12,27 @@ const capacity = 16 << 20
 /** In bytes. Longer objects are compressed. */
 const longestStored = 4096
 
-/** Writes packs through `git index-pack`, one process per 16 MB of objects. */
-export function openPackWriter(repository: string, signal: AbortSignal) {
+/** Of git's own packs. A reader applies this many deltas at most. */
+const maxDepth = 50
+
+/** An object as a delta in git's format. */
+export interface Delta {
+  /** The id of the object that the delta applies to. */
+  base: string
+  bytes: Buffer
+}
+
+/**
+ * Writes packs through `git index-pack`, one process per 16 MB of objects. With `dense`, all whole objects are compressed well, so
+ * that the packs are fit to be published.
+ */
+export function openPackWriter(repository: string, signal: AbortSignal, { dense = false } = {}) {
   let pack = openPack(capacity)
   let waiting = 0
   let indexed = Promise.resolve()
 
   function send() {
-    if (!pack.count) return
+    if (!pack.objects.size) return
     const input = finish(pack)
     pack = openPack(capacity)
     waiting++
@@ -30,21 +44,37 @@ export function openPackWriter(repository: string, signal: AbortSignal) {
     indexed.catch(() => {})
   }
 
+  function compress(data: Buffer) {
+    if (dense) return deflate(data)
+    return data.length > longestStored ? deflate(data, 1) : undefined
+  }
+
   return {
-    /** Returns the object's id. */
-    add(type: keyof typeof kinds, data: Buffer) {
+    /** Returns the object's id. The delta is used if its base is in the same pack. */
+    add(type: keyof typeof kinds, data: Buffer, delta?: Delta) {
       const id = createHash('sha1').update(`${type} ${data.length}\0`).update(data).digest('hex')
-      if (pack.ids.has(id)) return id
-      const packed = data.length > longestStored ? deflateSync(data, { level: 1 }) : undefined
-      const needed = headSize + (packed?.length ?? data.length + storedSize)
-      if (pack.length + needed + trailerSize > pack.bytes.length) {
-        send()
-        if (needed + headSize + trailerSize > capacity) pack = openPack(needed + headSize + trailerSize)
+      if (pack.objects.has(id)) return id
+      const base = delta && pack.objects.get(delta.base)
+      if (base && base.depth < maxDepth && delta.bytes.length < data.length / 2) {
+        // Deltas of trees consist of ids, which are random.
+        const packed = delta.bytes.length > longestStored ? deflate(delta.bytes) : undefined
+        if (hasRoom(pack, delta.bytes, packed)) {
+          const at = pack.length
+          pack.length = writeHead(pack.bytes, at, offsetDelta, delta.bytes.length)
+          pack.length = writeDistance(pack.bytes, pack.length, at - base.at)
+          writeData(pack, delta.bytes, packed)
+          pack.objects.set(id, { at, depth: base.depth + 1 })
+          return id
+        }
       }
-      pack.ids.add(id)
-      pack.count++
+      const packed = compress(data)
+      if (!hasRoom(pack, data, packed)) {
+        send()
+        if (!hasRoom(pack, data, packed)) pack = openPack(headSize + neededFor(data, packed) + trailerSize)
+      }
+      pack.objects.set(id, { at: pack.length, depth: 0 })
       pack.length = writeHead(pack.bytes, pack.length, kinds[type], data.length)
-      pack.length += packed ? packed.copy(pack.bytes, pack.length) : writeStored(pack.bytes, pack.length, data)
+      writeData(pack, data, packed)
       return id
     },
     /** Waits while git is behind. */
@@ -61,16 +91,41 @@ export function openPackWriter(repository: string, signal: AbortSignal) {
 /** Writes new objects. They are on disk when `end` resolves. */
 export type PackWriter = ReturnType<typeof openPackWriter>
 
-/** The sizes of a pack header, or the largest object header, and of the checksum. */
+/** In bytes. For so few, the compressor needs 8 KB of memory instead of 270 KB, which would keep the garbage collector busy. */
+const fewBytes = 1024
+
+/** The room for the result is allocated at once. */
+function deflate(data: Buffer, level = -1) {
+  const small = data.length <= fewBytes && { windowBits: 10, memLevel: 3 }
+  return deflateSync(data, { level, chunkSize: data.length + 64, ...small })
+}
+
+/** The sizes of a pack header, of the largest object header, and of the checksum. */
 const headSize = 12
+const objectHeadSize = 20
 const trailerSize = 20
 
-const openPack = (size: number) => ({ bytes: Buffer.allocUnsafe(size), length: headSize, count: 0, ids: new Set<string>() })
+/** `objects` has the position of each object, and the number of deltas to apply for it. */
+function openPack(size: number) {
+  const objects = new Map<string, { at: number; depth: number }>()
+  return { bytes: Buffer.allocUnsafeSlow(size), length: headSize, objects }
+}
 
-function finish({ bytes, length, count }: ReturnType<typeof openPack>) {
+type Pack = ReturnType<typeof openPack>
+
+const neededFor = (data: Buffer, packed: Buffer | undefined) => objectHeadSize + (packed?.length ?? data.length + storedSize)
+
+const hasRoom = ({ bytes, length }: Pack, data: Buffer, packed: Buffer | undefined) =>
+  length + neededFor(data, packed) + trailerSize <= bytes.length
+
+function writeData(pack: Pack, data: Buffer, packed: Buffer | undefined) {
+  pack.length += packed ? packed.copy(pack.bytes, pack.length) : writeStored(pack.bytes, pack.length, data)
+}
+
+function finish({ bytes, length, objects }: Pack) {
   bytes.write('PACK')
   bytes.writeUInt32BE(2, 4)
-  bytes.writeUInt32BE(count, 8)
+  bytes.writeUInt32BE(objects.size, 8)
   createHash('sha1').update(bytes.subarray(0, length)).digest().copy(bytes, length)
   return bytes.subarray(0, length + trailerSize)
 }
@@ -85,6 +140,17 @@ function writeHead(bytes: Buffer, start: number, kind: number, size: number) {
   }
   bytes[at++] = byte
   return at
+}
+
+/** How far back the base of a delta is: seven bits in each byte, the highest first, and one is subtracted from all but the last. */
+function writeDistance(bytes: Buffer, at: number, distance: number) {
+  const parts = [distance & 0x7f]
+  for (let left = Math.floor(distance / 128); left > 0; left = Math.floor(left / 128)) {
+    left--
+    parts.unshift(0x80 | (left & 0x7f))
+  }
+  bytes.set(parts, at)
+  return at + parts.length
 }
 
 /** Seven bytes before the data and a checksum after it. */
