@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { noObject } from '#git/objects.ts'
-import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isForbiddenLink } from '#importer/staging/paths.ts'
+import type { PackWriter } from '#importer/staging/rewrite/pack-writer.ts'
 import { broken } from './changegroup.ts'
 import { type Changelog, parentsOf } from './changelog.ts'
 import { describeDate, readable } from './commit-texts.ts'
+import type { Received } from './expected-trees.ts'
 import type { Files } from './files.ts'
 import { differences } from './manifest-lines.ts'
 import { type Manifests, packChanges, withoutClashes } from './manifests.ts'
+import { changeTree, emptyFolder, type Folder, type TreeChange, type WriteTree } from './tree-edits.ts'
+import { hashTree, treeEntry } from './trees.ts'
 
 export interface History {
   log: Changelog
@@ -15,6 +18,7 @@ export interface History {
   files: Files
   /** The author line of a user. */
   describe(user: string): string
+  contentId: Received['contentId']
 }
 
 /** Counts for the notes of the report. */
@@ -26,79 +30,107 @@ export interface Irregularities {
 }
 
 const betweenCheckpoints = 20_000
+const betweenYields = 64
 
-/** Writes changesets as commits; the mark of each is `marks` plus its number. The first `done` exist already. */
+/** The ids of the commits of changesets, by number. */
+export type CommitIds = ReturnType<typeof openCommitIds>
+
+export function openCommitIds(size: number) {
+  const ids = Buffer.alloc(20 * size)
+  return {
+    set: (number: number, id: string) => ids.write(id, 20 * number, 'hex'),
+    get: (number: number) => ids.toString('hex', 20 * number, 20 * number + 20),
+  }
+}
+
+/** Writes changesets as commits. The first `done` exist already. `checkpoint` is called now and then with the number of commits. */
 export async function writeCommits(
   history: History,
-  fastImport: FastImport,
-  marks: number,
+  packs: PackWriter,
+  ids: CommitIds,
   done: number,
   count: () => void,
+  checkpoint: (next: number) => Promise<void>,
 ): Promise<Irregularities> {
   const { log } = history
   const irregular: Irregularities = { early: 0, latin: 0, forbidden: new Set(), clashing: new Set() }
-  const laneOf = openLanes(log)
-  const lanes = new Set<string>()
+  const trees = openTrees(history, packs, irregular)
   for (let number = 0; number < log.nodes.size; number++) {
     const changeset = log.read(number)
-    const parents = parentsOf(log, number)
-    const lane = `refs/import/lanes/${laneOf(number)}`
-    const person = `${history.describe(changeset.user)} ${describeDate(changeset)}`
-    const message = readable(changeset.message)
     if (changeset.time < 0) irregular.early++
     if (!isUtf8(changeset.message)) irregular.latin++
-    const changes = describeChanges(history, number, parents[0] ?? -1, irregular)
+    const parents = parentsOf(log, number)
     count()
-    if (number < done) continue
-    lanes.add(lane)
-    const start = `${parents.length === 0 ? `reset ${lane}\n\n` : ''}commit ${lane}\nmark :${marks + number}\n`
-    await fastImport.write(`${start}author ${person}\ncommitter ${person}\ndata ${message.length}\n`)
-    await fastImport.write(message)
-    const from = parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} :${marks + parent}\n`)
-    await fastImport.write(Buffer.from(`\n${from.join('')}${changes}`, 'latin1'))
-    if (number > done && number % betweenCheckpoints === 0) await fastImport.checkpoint()
+    if (number % betweenYields === 0) {
+      await yieldToEventLoop()
+      await packs.room()
+    }
+    if (number < done) {
+      describeChanges(history, number, parents[0] ?? -1, irregular)
+      continue
+    }
+    const tree = trees.write(number, parents[0] ?? -1)
+    const person = `${history.describe(changeset.user)} ${describeDate(changeset)}`
+    const links = parents.map((parent) => `parent ${ids.get(parent)}\n`).join('')
+    const head = Buffer.from(`tree ${tree}\n${links}author ${person}\ncommitter ${person}\n\n`)
+    ids.set(number, packs.add('commit', Buffer.concat([head, readable(changeset.message)])))
+    if (number > done && number % betweenCheckpoints === 0) await checkpoint(number + 1)
   }
-  // The lanes are temporary.
-  for (const lane of lanes) await fastImport.write(`reset ${lane}\nfrom ${noObject}\n\n`)
   return irregular
 }
 
-/**
- * Assigns a ref to each line of first parents, because git keeps the tree of a ref's last commit in memory. A finished line frees its ref.
- */
-function openLanes({ p1 }: Changelog): (number: number) => number {
+/** How many trees are kept for children to come. They share most of their folders. */
+const maxKept = 64
+
+function openTrees(history: History, packs: PackWriter, irregular: Irregularities) {
+  const { p1 } = history.log
   const children = new Uint32Array(p1.length)
-  for (const parent of p1) if (parent >= 0) children[parent] = (children[parent] ?? 0) + 1
-  const lanes = new Map<number, number>()
-  const free: number[] = []
-  let last = 0
-  return (number) => {
-    const parent = p1[number] as number
-    const lane = lanes.get(parent) ?? free.pop() ?? ++last
-    lanes.delete(parent)
-    if (children[number]) lanes.set(number, lane)
-    else free.push(lane)
-    return lane
+  for (const parent of p1) if (parent >= 0) children[parent] = (children[parent] as number) + 1
+  const kept = new Map<number, Folder>()
+  const write: WriteTree = (content, before, delta) =>
+    packs.add('tree', Buffer.from(content, 'latin1'), before && delta && { base: before.id, bytes: delta() })
+  const only = (content: string) => hashTree(content).toString('hex')
+
+  /** A tree that is not kept is made again, from that of any other commit. It is written already. */
+  function find(number: number): Folder {
+    const known = kept.get(number)
+    if (known || number < 0) return known ?? emptyFolder(only)
+    const [other = -1, tree = emptyFolder(only)] = [...kept].at(-1) ?? []
+    return changeTree(only, tree, describeChanges(history, number, other, irregular))
+  }
+
+  return {
+    /** Writes the tree of a changeset and returns its id. */
+    write(number: number, parent: number): string {
+      const tree = changeTree(write, find(parent), describeChanges(history, number, parent, irregular))
+      if (parent >= 0) children[parent] = (children[parent] as number) - 1
+      if (children[parent] === 0) kept.delete(parent)
+      if (children[number] !== 0) kept.set(number, tree)
+      for (const oldest of kept.keys()) {
+        if (kept.size <= maxKept) break
+        kept.delete(oldest)
+      }
+      return tree.id
+    },
   }
 }
 
-/** The changes of a commit as commands in Latin-1. Deletions come first, so that a folder can replace a file. */
-function describeChanges(history: History, number: number, parent: number, irregular: Irregularities): string {
-  const { files } = history
-  const removed: string[] = []
-  const set: string[] = []
-  const packed = changesOf(history, number, parent, irregular)
+/** The changes between the trees of two changesets, sorted by path. */
+function describeChanges(history: History, number: number, before: number, irregular: Irregularities): TreeChange[] {
+  const { files, contentId } = history
+  const changes: TreeChange[] = []
+  const packed = changesOf(history, number, before, irregular)
   for (let at = 0; at < packed.length; at += 9) {
-    const path = packed.readUInt32BE(at)
+    const index = packed.readUInt32BE(at)
     const revision = packed.readUInt32BE(at + 4)
-    const name = files.paths[path] as string
+    const path = files.paths[index] as string
     const mode = modes[packed[at + 8] as number] ?? '100644'
-    const refused = files.isForbidden(path) || (mode === '120000' && isForbiddenLink(name))
-    if (refused) irregular.forbidden.add(name)
-    if (revision > 0 && !refused) set.push(`M ${mode} :${revision} ${quotePath(name)}\n`)
-    else if (!files.isForbidden(path)) removed.push(`D ${quotePath(name)}\n`)
+    const refused = files.isForbidden(index) || (mode === '120000' && isForbiddenLink(path))
+    if (refused) irregular.forbidden.add(path)
+    if (revision > 0 && !refused) changes.push({ path, entry: treeEntry(path, mode, contentId(revision - 1)) })
+    else if (!files.isForbidden(index)) changes.push({ path })
   }
-  return removed.join('') + set.join('')
+  return changes.sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
 const modes: Record<number, string> = { 108: '120000', 120: '100755' }

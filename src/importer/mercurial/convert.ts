@@ -1,18 +1,19 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
 import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
-import { stageGit } from '#importer/staging/git.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
+import { openPackWriter } from '#importer/staging/rewrite/pack-writer.ts'
+import { setRefs } from '#importer/staging/set-refs.ts'
 import { openBlobIds, readBlobIds } from './blob-ids.ts'
 import { removeOtherBundles } from './bundle-info.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
 import { readAuthor } from './commit-texts.ts'
-import { type History, type Irregularities, manifestOf, writeCommits } from './commits.ts'
-import { type Expected, expectSample, type Received } from './expected-trees.ts'
+import { type History, type Irregularities, manifestOf, openCommitIds, writeCommits } from './commits.ts'
+import { type Expected, expectSample } from './expected-trees.ts'
 import { extendBundle } from './extend-bundle.ts'
 import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetch-bundle.ts'
 import { writeFiles } from './filelogs.ts'
@@ -89,8 +90,6 @@ async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: 
   const changegroup = openChangegroup(bundle)
   // Started now, so that git is ready when the first data arrives.
   const fastImport = openFastImport(repository, { signal, marks, dense: true })
-  const there = stageGit(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
-  there.catch(() => {})
 
   using texts = openSpool(join(folder, 'changesets'))
   const authors = collectAuthors(workspace)
@@ -111,10 +110,12 @@ async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: 
   const manifests = await readManifests({ changegroup, files, count: countManifest }, whole, changes)
 
   const given = new Uint8Array(files.revisions)
+  const commits = openCommitIds(commit_count)
   let done = 0
-  await visitMarks(marks, (mark) => {
+  await visitMarks(marks, (mark, id) => {
     if (mark < commits_from) given[mark - 1] = 1
-    else done++
+    else commits.set(mark - commits_from, id)
+    if (mark >= commits_from) done++
   })
   using contents = openBlobIds(bundle.contents)
   let met = 0
@@ -127,28 +128,30 @@ async function convertBundle(bundle: Bundle, workspace: Workspace, keep_closed: 
   await bundle.complete
   contents.flush()
 
-  let written = 0
-  const history: History = { log, manifests, files, describe: authors.describe }
-  const tags = mergeTags(await readTagFiles(history, fastImport))
+  const tags = mergeTags(await readTagFiles({ log, manifests, files }, fastImport))
+  // Git completes the pack of files while the trees are made.
+  const filesWritten = fastImport.end()
+  filesWritten.catch(() => {})
   const plan = planRefs(log, bundle.bookmarks, tags, { default_branch: workspace.default_branch, keep_closed })
   const idAt = readBlobIds(bundle.contents)
-  const received: Received = {
-    ...{ log, files },
-    manifest: (number) => manifests.text(manifestOf(log, manifests, number)),
-    contentId: (revision) => idAt(order[revision] as number),
+  const contentId = (revision: number) => idAt(order[revision] as number)
+  const history: History = { log, manifests, files, describe: authors.describe, contentId }
+  const packs = openPackWriter(repository, signal, { dense: true })
+  let written = 0
+  const countCommit = () => progress(75, 100, ++written, commit_count)
+  let saved = done
+  const save = async (count: number) => {
+    await Promise.all([packs.end(), filesWritten])
+    const lines: string[] = []
+    for (; saved < count; saved++) lines.push(`:${commits_from + saved} ${commits.get(saved)}\n`)
+    appendFileSync(marks, lines.join(''))
   }
-  // Prepared while git writes the commits, which takes longer than sending them.
-  const [irregular, expected] = await Promise.all([
-    writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count)),
-    expectSample(
-      received,
-      plan.refs.map(([, number]) => number),
-      signal,
-    ),
-  ])
-  for (const [ref, number] of plan.refs) await fastImport.write(`reset ${ref}\nfrom :${commits_from + number}\n\n`)
-  await fastImport.end()
-  await removeOtherRefs(repository, (await there).split('\n'), plan)
+  const irregular = await writeCommits(history, packs, commits, done, countCommit, save)
+  const manifest = (number: number) => manifests.text(manifestOf(log, manifests, number))
+  const heads = plan.refs.map(([, number]) => number)
+  // Computed while git indexes the commits.
+  const [expected] = await Promise.all([expectSample({ log, files, manifest, contentId }, heads, signal), save(commit_count)])
+  await setRefs(repository, ['refs/import/'], new Map(plan.refs.map(([ref, number]) => [ref, commits.get(number)])), signal)
   const kept: Conversion = { commits_from, refs: nameNodes(plan, log), expected, ...(whole_run && { large_blobs }) }
   writeFileSync(record, JSON.stringify(kept), { mode: 0o600 })
   return {
@@ -191,7 +194,10 @@ function collectAuthors({ onProgress }: Workspace) {
 }
 
 /** The distinct `.hgtags` files of the heads, from the oldest head to the newest. */
-async function readTagFiles({ log, manifests, files }: History, fastImport: FastImport): Promise<Buffer[]> {
+async function readTagFiles(
+  { log, manifests, files }: Pick<History, 'log' | 'manifests' | 'files'>,
+  fastImport: FastImport,
+): Promise<Buffer[]> {
   const { hasChild } = findHeads(log)
   const revisions = new Set<number>()
   for (const [number, child] of hasChild.entries()) {
@@ -211,14 +217,6 @@ async function readTagFiles({ log, manifests, files }: History, fastImport: Fast
 function findTagFile(manifest: Buffer, files: Files): number {
   const at = findLine(manifest, '.hgtags\0')
   return at < 0 ? -1 : files.find('.hgtags', readNode(readLine(manifest, at).rest))
-}
-
-/** Deletes the refs of earlier runs. */
-async function removeOtherRefs(repository: string, there: string[], { refs }: Refs) {
-  const wanted = new Set(refs.map(([ref]) => ref))
-  const others = there.filter((ref) => ref !== '' && !wanted.has(ref))
-  if (others.length === 0) return
-  await stageGit(['-C', repository, 'update-ref', '--stdin'], { input: others.map((ref) => `delete ${ref}\n`).join('') })
 }
 
 const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>

@@ -47,7 +47,9 @@ export function treeId(entries: Iterable<TreeEntry>): string {
   return idOf((open[0] as Folder).content).toString('hex')
 }
 
-function idOf(content: string[]): Buffer {
-  const body = content.join('')
-  return hash('sha1', Buffer.from(`tree ${body.length}\0${body}`, 'latin1'), 'buffer')
+const idOf = (content: string[]) => hashTree(content.join(''))
+
+/** The git id of a tree with this content, in Latin-1. */
+export function hashTree(content: string): Buffer {
+  return hash('sha1', Buffer.from(`tree ${content.length}\0${content}`, 'latin1'), 'buffer')
 }
