@@ -10,6 +10,8 @@ import { membersOf, signalGroup } from './process-group.ts'
 const program = join(import.meta.dirname, '../../..', 'importer', 'worker', `main${extname(import.meta.filename)}`)
 /** In milliseconds, between SIGTERM and SIGKILL. */
 const killDelay = 1000
+/** In megabytes. Below this, V8 collects no old objects. It counts buffers too, so it would collect for every few megabytes read. */
+const initialHeap = 96
 /** In characters. */
 const maxStderr = 16 * 1024
 
@@ -24,7 +26,8 @@ export type Progress = Extract<WorkerMessage, { progress: unknown }>['progress']
 export function startWorker(folder: string, memory: number) {
   // The other half is for child processes and for memory outside of the heap.
   const heap = Math.max(64, Math.floor(memory / 2 ** 21))
-  const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, '--disable-warning=ExperimentalWarning', program], {
+  const sizes = [`--max-old-space-size=${heap}`, `--initial-old-space-size=${Math.min(initialHeap, heap)}`]
+  const child = spawn(process.execPath, [...sizes, '--disable-warning=ExperimentalWarning', program], {
     cwd: folder,
     env: environment(folder),
     detached: true,
