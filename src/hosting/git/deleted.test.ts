@@ -103,8 +103,9 @@ test('a clone whose repository is deleted while its pack is sent fails with a me
   work,
   id,
 }) => {
-  // Few enough for git to keep them in a file each, which it opens when it sends them. More than buffers hold.
-  const files = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`${index}.bin`, randomBytes(2 << 20)]))
+  // Few enough for git to keep them in a file each, which it opens when it sends them. More than the buffers of a connection, which can grow to
+  // 4 and 32 MB.
+  const files = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`${index}.bin`, randomBytes(3 << 20)]))
   const head = await work.commit('Begin', files)
   await work.push()
   const { send } = beginFetch(forge, 'version=0', `${pkt(`want ${head} side-band-64k ofs-delta\n`)}0000${pkt('done\n')}`)
