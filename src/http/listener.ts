@@ -37,6 +37,8 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     },
   })
   app.addHook('onRequest', (request, reply, done) => {
+    // Node keeps the address once it was read, also for when the client has disconnected.
+    void request.ip
     if (hasOneHost(request)) return done()
     // Skips all other hooks, because they need properties that are not set yet.
     reply.hijack()

@@ -15,6 +15,7 @@ test('the key of an IPv4 address is the address, of an IPv6 address its /64', ()
     ['unknown', 'unknown'],
     ['10.0.0.0/8', '10.0.0.0/8'],
     ['', ''],
+    [undefined, ''],
   ] as const) {
     assert.equal(networkOf(address), network)
   }

@@ -3,9 +3,11 @@ import { readBlock, unmapped } from './outbound/addresses.ts'
 
 /**
  * The key of rate limits: an IPv4 address, or the /64 of an IPv6 address, because a host can use all addresses of its /64. An IPv4-mapped
- * address counts as its IPv4 address.
+ * address counts as its IPv4 address. A client that has disconnected has no address any more, whatever the type of a request says: all of
+ * these share a key.
  */
-export function networkOf(address: string): string {
+export function networkOf(address: string | undefined): string {
+  if (address === undefined) return ''
   if (isIPv4(address)) return address
   const read = isIPv6(address) && readBlock(address.replace(/%.*$/s, ''))
   // A proxy may send any text as an address.
