@@ -166,8 +166,6 @@ export class Workspace {
 
   async #pushed(): Promise<Repo> {
     const repo = await this.repo()
-    // Times have whole seconds: the order of events in the same second could not be checked.
-    await this.sleep(1100)
     const content = Buffer.from('A file\n').toString('base64')
     ;(await this.me.put(`${repo.path}/contents/file.txt`, { message: 'Add a file', content })).prepares()
     return repo

@@ -72,11 +72,26 @@ test('empty lists are found by every check that reads one', async () => {
 
 test('lists in another order are found', async () => {
   const parts = ['events', 'direction', 'sorted']
-  const { failed } = await judge({ answer: inLists((rows) => rows.toReversed()) }, parts)
+  // Times have whole seconds: a list of events within one second has no order that could be wrong.
+  const apart = (row: Record<string, unknown>, index: number) => {
+    const isEvent = 'actor' in row && typeof row.created_at === 'string'
+    return isEvent ? { ...row, created_at: new Date(Date.parse(`${row.created_at}`) - 1000 * index).toISOString() } : row
+  }
+  const { failed } = await judge({ answer: inLists((rows) => rows.map(apart).toReversed()) }, parts)
   assert.deepEqual(
     failed,
     [
-      ...['network', 'public', 'received', 'received-public', 'repository', 'user', 'user-public'].map((id) => `events.${id}`),
+      ...[
+        'dashboard',
+        'network',
+        'organization',
+        'public',
+        'received',
+        'received-public',
+        'repository',
+        'user',
+        'user-public',
+      ].map((id) => `events.${id}`),
       'notifications.list.sorted',
       'notifications.repository.sorted',
       'starred-by-user.direction',
