@@ -86,7 +86,7 @@ export class Client {
     }
   }
 
-  /** A link that a response has. Credentials must not go to a server that nobody named. */
+  /** A link that a response has. Credentials must not go to a server that the options do not name. */
   #ownAddress(url: string): string {
     const { base, web } = this.#wiring
     const isOwn = URL.canParse(url) && [base, web].some((own) => isSameServer(new URL(own), new URL(url)))

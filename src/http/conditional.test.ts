@@ -46,7 +46,7 @@ test('If-Modified-Since is answered by date, and not looked at beside If-None-Ma
   assert.equal((await forge.nobody.with({ 'if-modified-since': date, 'if-none-match': '"other"' }).get('/')).status, 200)
 })
 
-test('a 304 of the root document has the headers of its caller, whoever asked first', async () => {
+test('a 304 of the root document has the headers of its caller, in any order of callers', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada', ['repo'])
   const bob = await forge.person('bob', ['gist', 'user'])

@@ -45,21 +45,15 @@ const ways: Record<string, (forge: Forge & { ada: Person; ben: Person }) => Prom
     return async () => expect(204, await ada.delete(`${secret}/collaborators/ben`))
   },
   'a member leaves the team': async ({ ada, ben }) => {
-    await invite(ada, ben)
-    await team(ada)
-    await expect(200, await ada.put('/orgs/acme/teams/crew/memberships/ben', {}))
+    await joinTeam(ada, ben)
     return async () => expect(204, await ada.delete('/orgs/acme/teams/crew/memberships/ben'))
   },
   'the team loses the repository': async ({ ada, ben }) => {
-    await invite(ada, ben)
-    await team(ada)
-    await expect(200, await ada.put('/orgs/acme/teams/crew/memberships/ben', {}))
+    await joinTeam(ada, ben)
     return async () => expect(204, await ada.delete('/orgs/acme/teams/crew/repos/acme/secret'))
   },
   'the team is deleted': async ({ ada, ben }) => {
-    await invite(ada, ben)
-    await team(ada)
-    await expect(200, await ada.put('/orgs/acme/teams/crew/memberships/ben', {}))
+    await joinTeam(ada, ben)
     return async () => expect(204, await ada.delete('/orgs/acme/teams/crew'))
   },
   'members get no permission any more': async ({ ada, ben }) => {
@@ -80,10 +74,13 @@ async function invite(ada: Person, ben: Person) {
   await expect(200, await ada.put(`/orgs/acme/memberships/${ben.login}`, {}))
 }
 
-async function team(ada: Person) {
+/** The team is the only way to the repository. */
+async function joinTeam(ada: Person, ben: Person) {
+  await invite(ada, ben)
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
   await expect(201, await ada.post('/orgs/acme/teams', { name: 'crew', privacy: 'closed' }))
   await expect(204, await ada.put('/orgs/acme/teams/crew/repos/acme/secret', { permission: 'pull' }))
+  await expect(200, await ada.put('/orgs/acme/teams/crew/memberships/ben', {}))
 }
 
 for (const [what, prepare] of Object.entries(ways)) {
