@@ -43,6 +43,16 @@ export function childrenOf(parent: number) {
   })
 }
 
+/** The arguments of a process; nothing if it has ended meanwhile. */
+export function commandOf(pid: number) {
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')) ?? ''
+}
+
+/** The arguments of all running processes. */
+export function commandsNow() {
+  return processes().map(commandOf)
+}
+
 function processes() {
   return (attempt(() => readdirSync('/proc')) ?? []).filter((name) => /^\d+$/.test(name)).map(Number)
 }

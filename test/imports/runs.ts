@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Belfry } from '#belfry.ts'
 import { git } from '#git/git.ts'
 import { openImports } from '#parts/imports/jobs.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
-import { processesIn, until } from '#test/machine.ts'
+import { commandOf, processesIn, until } from '#test/machine.ts'
 import { startGitServer } from './git-server.ts'
 
 /** A worker that has started a step. */
@@ -77,15 +77,7 @@ export function hold({ server, root }: Runs) {
   return {
     letGo: held.resolve,
     /** Waits until a client has a part of one. */
-    reached: () => until('a pack is coming', () => processesIn(root).some((pid) => argumentsOf(pid).includes('index-pack'))),
-  }
-}
-
-function argumentsOf(pid: number) {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-  } catch {
-    return ''
+    reached: () => until('a pack is coming', () => processesIn(root).some((pid) => commandOf(pid).includes('index-pack'))),
   }
 }
 

@@ -5,7 +5,7 @@ import { chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { identityOf } from '#platform/processes.ts'
-import { childrenOf, isListed, kill, processesIn, until } from '#test/machine.ts'
+import { childrenOf, commandOf, isListed, kill, processesIn, until } from '#test/machine.ts'
 import { type BelfryProcess, Host } from '#test/process.ts'
 
 test('the next start goes on after a kill at any moment', async (t) => {
@@ -48,7 +48,7 @@ test('the next start goes on after a kill at any moment', async (t) => {
 
   await t.test('a start waits for sessions that outlive their PostgreSQL before it touches their files', async () => {
     const postmaster = host.postmaster
-    const session = childrenOf(postmaster).find((pid) => /belfry belfry/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) ?? 0
+    const session = childrenOf(postmaster).find((pid) => /belfry belfry/.test(commandOf(pid))) ?? 0
     assert.ok(session)
     process.kill(session, 'SIGSTOP')
     kill(postmaster, 'SIGKILL')

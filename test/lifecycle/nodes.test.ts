@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { childrenOf, freePort, until } from '#test/machine.ts'
+import { childrenOf, commandOf, freePort, until } from '#test/machine.ts'
 import { type BelfryProcess, Host, newToken, openDatabase } from '#test/process.ts'
 
 test('two nodes that start at once on an empty database migrate it once, and start no PostgreSQL of their own', async () => {
@@ -22,7 +22,7 @@ test('two nodes that start at once on an empty database migrate it once, and sta
   for (const node of nodes) {
     assert.equal((await node.get('/api/v3/user', token)).status, 200)
     assert.match(node.stdout, /the PostgreSQL server in DATABASE_URL/)
-    const children = childrenOf(node.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
+    const children = childrenOf(node.pid).map(commandOf)
     assert.ok(!children.some((command) => /postgres/.test(command)), children.join('\n'))
     assert.equal(await node.stop(), '0')
   }

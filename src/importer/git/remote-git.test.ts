@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +9,7 @@ import { certificateFile } from '#test/certificates.ts'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
-import { childrenOf, until } from '#test/machine.ts'
+import { childrenOf, commandOf, until } from '#test/machine.ts'
 import { git } from './git.ts'
 import { connectGit } from './remote-git.ts'
 
@@ -36,8 +35,10 @@ test('missing credentials are reported, and a password goes only to its host and
   const held = Promise.withResolvers<void>()
   server.hold(held.promise)
   const converting = git.convert(originOf(url, username, password), workspace)
+  // A failure below closes the server: the test must report that failure, not the lost connection.
+  converting.catch(() => {})
   await until('a pack is half here', async () => (await drafts(workspace)).length > 0)
-  const lines = descendants().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+  const lines = descendants().map(commandOf)
   assert.ok(lines.some((line) => line.includes('index-pack')))
   const { proxy } = workspace.egress
   for (const secret of [password, encodeURIComponent(password), proxy.password, `${proxy.port}`])

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,26 +8,13 @@ import { makeSvnRepository, uuid } from '#test/imports/svn-dump.ts'
 import { noise, tellCorners, tellMoves } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, password, startApache, startSvnserve, username } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
+import { commandsNow } from '#test/machine.ts'
 import { connectTo } from './connection.ts'
 import { inspectByDump } from './inspect-dump.ts'
 import type { Folder } from './inspector.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
 import { openInspector } from './verify.ts'
-
-/** The arguments of all running processes. */
-function commandsNow() {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, 'latin1')
-      } catch {
-        // The process ended meanwhile.
-        return ''
-      }
-    })
-}
 
 test('a history with every feature matches svn export, over http:// and svn:// alike', async () => {
   await using folder = await openSvnFolder()

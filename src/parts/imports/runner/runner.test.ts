@@ -9,7 +9,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { password, username } from '#test/imports/git-server.ts'
 import { begin, hold, openRuns, refsIn, refsOf, run } from '#test/imports/runs.ts'
-import { processesIn, until } from '#test/machine.ts'
+import { commandsNow, processesIn, until } from '#test/machine.ts'
 
 test('an import fails with a wrong password, resumes with the right one, and never shows it', async () => {
   await using runs = await openRuns()
@@ -29,7 +29,7 @@ test('an import fails with a wrong password, resumes with the right one, and nev
     'a wrong one',
   ]
   const places = {
-    arguments: readdirSync('/proc').flatMap((pid) => (/^\d+$/.test(pid) ? [read(`/proc/${pid}/cmdline`)] : [])),
+    arguments: commandsNow(),
     files: readdirSync(root, { recursive: true }).map((name) => read(join(root, `${name}`))),
     logs: forge.logged,
     answers: [JSON.stringify(await engine.read())],
