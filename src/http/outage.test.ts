@@ -97,6 +97,17 @@ test('a commit whose answer is lost is no success, and may have taken place', as
   assert.equal((await ada.get('/user/starred/ada/engine')).status, 204)
 })
 
+test('a repository whose creation took place has its contents, also if the answer to the commit was lost', async () => {
+  await using cut = await openCut()
+  const { forge, proxy, ada } = cut
+  await using desk = await Desk.open(forge)
+  // With the end of the statement, because columns have the word in their names.
+  proxy.cut_at = 'commit\0'
+  await expect(503, await ada.post('/user/repos', { name: 'mill', auto_init: true }))
+  const clone = await desk.clone(ada, 'ada/mill')
+  assert.equal(await clone.git('ls-files'), 'README.md')
+})
+
 test('who waits for a lock, or for a slow statement, is told to come back', async () => {
   await using cut = await openCut()
   const { forge, ada } = cut

@@ -6,6 +6,7 @@ import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Account, Person, Viewer } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { type InitialOptions, readInitialFiles } from './initial-files.ts'
 import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
 
@@ -57,7 +58,8 @@ export async function createOnDisk(
       return { ...repo, size: first?.size ?? repo.size, license }
     })
   } catch (error) {
-    await storage.erase(id)
+    // The commit may have taken place, or may still do so. If it does not, a job removes the folder.
+    if (!(error instanceof DatabaseUnavailable)) await storage.erase(id)
     throw error
   }
 }
