@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { expect, injecting, withPeople } from '#test/forge.ts'
+import { loadAccount } from '#identity/accounts.ts'
+import { sql } from '#platform/database.ts'
+import { expect, injecting, openForge, withPeople } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
 import { handOver } from '#test/transfers.ts'
+import { loadRepositoryById } from './repositories.ts'
+import { updateRepository } from './update.ts'
 
 const inject = injecting(withPeople('ada', 'ben'))
 
@@ -37,6 +42,28 @@ test('every former name redirects to the current one', inject(async ({ ada, ben,
   await handOver(ben, '/repos/ben/three', ada, { new_name: 'one' })
   assert.equal((await nobody.read('/repos/ada/one')).id, id)
 }))
+
+test('a repository that gets a former name back during a request is found', async () => {
+  // The request waits for a lock, on a busy machine for long.
+  await using forge = await openForge({ database: { brief: { connect: 4000, lock: 60_000, statement: 60_000 } } })
+  const { db } = forge.belfry
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
+  const answering = await db.transaction(async (transaction) => {
+    await transaction.query(sql`lock table repository_redirects`)
+    // It has found no repository of this name, and looks for a redirect.
+    const asked = ada.get('/repos/ada/engine')
+    const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until('the request waits', async () => ((await db.query(waits)).rowCount ?? 0) > 0)
+    const owner = await loadAccount(transaction, 'ada')
+    const viewer = { viewer_id: owner.id, sees_private: true }
+    const repo = await loadRepositoryById(transaction, viewer, id)
+    await updateRepository(transaction, viewer, owner, repo, { name: 'engine' })
+    return { asked }
+  })
+  assert.partialDeepStrictEqual(await expect(200, await answering.asked), { id, name: 'engine' })
+})
 
 test('a change of case is not a rename', inject(async ({ ada }) => {
   await ada.owns('engine')

@@ -99,16 +99,23 @@ export async function loadRepository(db: Reader, viewer: Viewer, owner: string, 
   )
   if (found) return found
   // The owner, the repository, or both may have had another name.
-  const moved = await db.first<Moved['to']>(sql`
+  const moved = await db.first<Moved['to'] & { place: number }>(sql`
     with former as (select account_id as id from former_logins where login = lower(${owner})),
       owners as (select id from accounts where lower(login) = lower(${owner}) union all select id from former),
       found as (
-        select r.id, 1 as place from repositories r join former on former.id = r.owner_id where lower(r.name) = lower(${name})
+        select r.id, 0 as place from repositories r join accounts a on a.id = r.owner_id
+        where lower(a.login) = lower(${owner}) and lower(r.name) = lower(${name})
+        union all
+        select r.id, 1 from repositories r join former on former.id = r.owner_id where lower(r.name) = lower(${name})
         union all
         select d.repo_id, 2 from repository_redirects d join owners on owners.id = d.owner_id where d.name = lower(${name}))
-    select r.id, o.login as owner, r.name from found join ${source} on r.id = found.id where ${visible(viewer)}
+    select r.id, o.login as owner, r.name, found.place from found join ${source} on r.id = found.id where ${visible(viewer)}
     order by found.place limit 1`)
-  throw moved ? new Moved(moved) : missing()
+  if (!moved) throw missing()
+  const { place, ...to } = moved
+  // A rename that ended after the first statement gave it this name, and ended the redirect.
+  if (place === 0) return loadRepositoryById(db, viewer, to.id)
+  throw new Moved(to)
 }
 
 export async function loadRepositoryById(db: Reader, viewer: Viewer, id: number): Promise<Repository> {
