@@ -56,10 +56,16 @@ export function failureOf(error: unknown, body?: unknown): Failure {
 /** Logs an unexpected error, and sets the status and `Retry-After` of its answer. The body is up to the caller. */
 export function handleError(request: FastifyRequest, reply: FastifyReply, error: unknown): Failure {
   const failure = failureOf(error, request.body)
-  if (failure.unexpected) request.log.error({ err: error }, 'request failed')
+  if (hasLeft(reply, error)) request.log.info({ reason: (error as Error).message }, 'the client has disconnected')
+  else if (failure.unexpected) request.log.error({ err: error }, 'request failed')
   if (failure.retry_after !== undefined) reply.header('Retry-After', failure.retry_after)
   reply.code(failure.status)
   return failure
+}
+
+/** Whether the client disconnected before its body was read, or before it got the response: no one gets one. */
+function hasLeft({ raw }: FastifyReply, error: unknown) {
+  return raw.destroyed && ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(codeOf(error) ?? '')
 }
 
 /** The documented shape of every error: `errors` only if single fields are wrong, the status as text. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { lfsRoot, pathOf } from '#platform/file-store/folder.ts'
-import { expect, type Forge, injecting, openForge } from '#test/forge.ts'
+import { errorsOf, expect, type Forge, injecting, openForge } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
 import { ask, batch, filters, get, media, openPlaces, put, sha256, useLfs } from '#test/lfs.ts'
 import { until } from '#test/machine.ts'
@@ -88,6 +88,7 @@ test('contents that are wrong or incomplete are not stored', inject(async ({ for
   await until('the draft is gone', () => filesOf(forge).length === 0)
   assert.equal((await get(forge, ada.token, 'ada/open', sha256(whole))).status, 404)
   assert.deepEqual(await forge.belfry.db.rows(sql`select from lfs_objects`), [])
+  assert.deepEqual(errorsOf(forge), [], 'a client that disconnects is no error of the server')
 
   assert.equal((await put(forge, ada.token, 'ada/open', '')).status, 200)
   assert.equal((await get(forge, ada.token, 'ada/open', sha256(''))).text, '')
