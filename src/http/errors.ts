@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GitMissing } from '#git/errors.ts'
 import { codeOf } from '#platform/database.ts'
+import { isDiskFull } from '#platform/disk-full.ts'
 import { type Fault, type Reason, Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable, StorageUnavailable } from '#platform/unavailable.ts'
 import { describeFaults } from './input.ts'
@@ -79,6 +80,7 @@ function refusalFor(error: unknown, body: unknown): Refusal | undefined {
   if (error instanceof Moved) return new Refusal('missing', 'Not Found')
   if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable || error instanceof GitMissing)
     return new Refusal('unavailable', error.message)
+  if (isDiskFull(error)) return new Refusal('unavailable', 'The disk of this server is full. Ask an administrator to free space.')
   const { validation, statusCode } = error as Partial<FastifyError>
   if (validation) return describeFaults(validation, body)
   const known = refusals[codeOf(error) ?? '']
@@ -100,4 +102,4 @@ const refusals: Record<string, () => Refusal> = {
 }
 
 /** The database and the storage log their outages, once. */
-const isUnexpected = (error: unknown) => error instanceof GitMissing || codeOf(error) === foreignKeyViolation
+const isUnexpected = (error: unknown) => error instanceof GitMissing || isDiskFull(error) || codeOf(error) === foreignKeyViolation

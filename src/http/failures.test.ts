@@ -27,6 +27,8 @@ test('an error is a refusal, an outage with Retry-After, or a bug of which the c
     new Refusal('too_many_streams', 'Too many'),
     unreachable(),
     new GitMissing(),
+    Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+    new Error('git init failed (128): error: failed to write new configuration file /data/7.git/config.lock'),
     new Error('secret'),
   ].map((error) => {
     const { kind, status, retry_after, unexpected } = failureOf(error)
@@ -36,6 +38,8 @@ test('an error is a refusal, an outage with Retry-After, or a bug of which the c
     ['refusal', 404, undefined, false],
     ['refusal', 429, 60, false],
     ['outage', 503, 5, false],
+    ['outage', 503, 5, true],
+    ['outage', 503, 5, true],
     ['outage', 503, 5, true],
     ['bug', 500, undefined, true],
   ])

@@ -4,7 +4,7 @@ import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
-import { codeOf } from '#platform/database.ts'
+import { isDiskFull } from '#platform/disk-full.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { type FileStore, isOid, mostBytes, type StoredObject } from '#platform/file-store/file-store.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
@@ -132,20 +132,17 @@ function refuseLocks(request: FastifyRequest, reply: FastifyReply) {
     .send(JSON.stringify({ message: 'Files cannot be locked here.' }))
 }
 
-const full = ['ENOSPC', 'EDQUOT', 'EFBIG']
-
 function sendError({ addresses }: Belfry, request: FastifyRequest, reply: FastifyReply, error: unknown) {
   // The rest of the body is read and dropped, so that the client can reuse the connection.
   request.raw.resume()
   const failure = handleError(request, reply, error)
-  const is_full = failure.kind === 'bug' && full.includes(codeOf(error) ?? '')
-  const status = is_full ? 507 : failure.status
+  // What Git LFS documents.
+  const status = isDiskFull(error) ? 507 : failure.status
   if (status === 401) {
     const scheme = 'Basic realm="Belfry", charset="UTF-8"'
     reply.headers({ 'LFS-Authenticate': scheme, 'WWW-Authenticate': scheme })
   }
-  const fault = is_full ? 'The server has no room for this object.' : 'That did not work. The fault is ours.'
-  const message = failure.message ?? fault
+  const { message = 'That did not work. The fault is ours.' } = failure
   return reply
     .code(status)
     .type(json)
