@@ -211,6 +211,8 @@ export interface Verification {
   notes?: Notes
 }
 
+export const outOfSpace = 'There is not enough disk space for this repository. Ask an administrator of this server.'
+
 /** A failure with a message that tells the user what to do. Any other error is a bug. */
 export class ImportFailure extends Error {
   readonly kind: 'error' | 'auth'

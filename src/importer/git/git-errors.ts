@@ -1,5 +1,6 @@
 import { untrusted } from '#importer/probe-http.ts'
-import { ImportFailure, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Origin, outOfSpace } from '#importer/source.ts'
+import { diskFullMessage } from '#platform/disk-full.ts'
 
 type Explanation = (origin: Origin | undefined, found: RegExpExecArray) => ImportFailure
 
@@ -19,10 +20,7 @@ const explanations: [RegExp, string | Explanation][] = [
     'There is no longer a repository at this address. Check the address, then restart the import.',
   ],
   [/returned error: 30\d/, 'The source has moved to another address. Start an import from that address.'],
-  [
-    /No space left on device|file size limit/i,
-    'There is not enough disk space for this repository. Ask an administrator of this server.',
-  ],
+  [diskFullMessage, outOfSpace],
   [/certificate|SSL/, untrusted],
   // The status with which our proxy refuses an address.
   [/(returned error:|response|HTTP code) 421/, 'This server may not connect there. Ask an administrator of this server.'],

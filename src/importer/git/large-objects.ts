@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorization, discard, readBody } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
+import { isDiskFull } from '#platform/disk-full.ts'
 import type { StoredObject } from '#platform/file-store/file-store.ts'
 import { hasObject, storeObject } from '#platform/file-store/folder.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
@@ -110,7 +111,7 @@ async function fetchObject(origin: Origin, workspace: Workspace, { oid, size }: 
       if (answer.status < 500) return false
     } catch (error) {
       workspace.signal.throwIfAborted()
-      if (error instanceof Error && 'code' in error && /^(ENOSPC|EDQUOT|EFBIG)$/.test(`${error.code}`))
+      if (isDiskFull(error))
         throw new ImportFailure('There is not enough disk space for the large files. Ask an administrator of this server.')
     }
   }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { type Author, ImportFailure } from '#importer/source.ts'
 import type { Order, WorkerMessage, WorkerProgress } from '#importer/steps.ts'
+import { describeFailure } from './describe-failure.ts'
 
 /** The program of a worker process. It reads orders from standard input and writes messages to standard output. */
 const lines = createInterface({ input: process.stdin })
@@ -15,8 +16,6 @@ process.once('SIGTERM', () => {
   if (!busy) process.exit()
 })
 
-const message =
-  'An internal error occurred. Restart the import. If it fails again, an administrator finds the reason in the log of this server.'
 const reporter = openProgressReporter((outgoing) => process.stdout.write(`${JSON.stringify(outgoing)}\n`))
 lines.on('line', async (line) => {
   busy = true
@@ -32,10 +31,8 @@ async function runOrder(order: Order): Promise<WorkerMessage> {
     const { runStep } = await import('#importer/convert.ts')
     return { result: await runStep(order, { signal: stopping.signal, onProgress: reporter.onProgress }) }
   } catch (error) {
-    if (error instanceof ImportFailure) return { failure: { kind: error.kind, message: error.message } }
-    // Only for the log, because details may name files and addresses.
-    process.stderr.write(`${inspect(error)}\n`)
-    return { failure: { kind: 'fault', message } }
+    if (!(error instanceof ImportFailure)) process.stderr.write(`${inspect(error)}\n`)
+    return { failure: describeFailure(error) }
   }
 }
 
