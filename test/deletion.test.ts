@@ -6,6 +6,7 @@ import { sql } from '#platform/database.ts'
 import { join } from './conversations.ts'
 import { errorsOf, expect, type Forge, openForge, type Person } from './forge.ts'
 import { Desk } from './git.ts'
+import { findLeftovers } from './leftovers.ts'
 import * as lfs from './lfs.ts'
 import { until } from './machine.ts'
 import { openReceiver } from './webhooks.ts'
@@ -114,22 +115,6 @@ function actsOn({ forge, ada, ben, desk }: Scene, { work, pull, release }: Prepa
   }
 }
 
-/** Every table with a column for a repository that still has rows of this one. Deliveries are kept for some days. */
-async function leftovers({ belfry: { db } }: Forge, id: number) {
-  const columns = await db.rows<{ name: string; column: string }>(sql`
-    select c.table_name as name, c.column_name as column from information_schema.columns c join information_schema.tables t
-      using (table_schema, table_name)
-    where table_schema = 'public' and t.table_type = 'BASE TABLE' and c.column_name in ('repo_id', 'head_repo_id')
-      and table_name !~ '^(deliveries|payloads)'
-    order by 1, 2`)
-  const found: string[] = []
-  for (const { name, column } of columns) {
-    const { rows } = await db.pool.query(`select from "${name}" where "${column}" = $1 limit 1`, [id])
-    if (rows.length) found.push(name)
-  }
-  return found
-}
-
 const isBusy = async ({ belfry: { db } }: Forge) => {
   // A job that waits for another is tried again at once.
   await db.query(sql`
@@ -183,7 +168,8 @@ for (const { what, remove, after } of [
     if (what === worker.what) await expect(204, await ada.delete(engine))
     await until('all work has ended', async () => !(await isBusy(forge)))
     assert.deepEqual(errorsOf(forge), [])
-    assert.deepEqual(await leftovers(forge, prepared.repo.id), [])
+    const query = async (text: string) => (await forge.belfry.db.pool.query(text)).rows
+    assert.deepEqual(await findLeftovers(query, [prepared.repo.id]), [])
     const path = forge.belfry.storage.pathOf(prepared.repo.id)
     for (const folder of [path, `${path}.new`]) assert.ok(!existsSync(folder), folder)
   })
