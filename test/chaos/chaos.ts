@@ -97,7 +97,6 @@ const countsOf = ({ acknowledged, refused, unanswered, polls }: Recorder) => ({
 
 /** A node has recovered when a write succeeds there, its payload is delivered, a push succeeds, and all nodes show the write. */
 async function recover({ cluster, delivered, random, lanes }: Load, node: Node, signal: AbortSignal) {
-  const title = `probe of node ${node.place} at ${Date.now()}`
   const { admin, nodes } = cluster
   const begun = performance.now()
   const steps: Record<string, number> = {}
@@ -109,8 +108,10 @@ async function recover({ cluster, delivered, random, lanes }: Load, node: Node, 
     await until(`node ${node.place}: ${what}`, attempt, recovering)
     steps[what] = Math.round(performance.now() - begun)
   }
-  let path = ''
+  let [title, path] = ['', '']
   await seen('a write succeeds', async () => {
+    // An attempt that was not acknowledged may have succeeded, so each has a title of its own.
+    title = `probe of node ${node.place} at ${performance.now()}`
     const { status, json } = await cluster.ask(node, admin, 'POST', `/repos/${repository}/issues`, { title })
     path = `/repos/${repository}/issues/${json?.number}`
     return status === 201

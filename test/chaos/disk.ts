@@ -35,8 +35,17 @@ export class Disk implements AsyncDisposable {
   /** Leaves space for a few small files: some writes fail in the middle. */
   async fill(nodes: number[]) {
     if (!this.mounted) return limitFiles(nodes, '4096')
-    const { blocks, bfree, bsize } = await statfs(this.folder)
-    await exec('mount', ['-o', `remount,size=${(blocks - bfree) * bsize + 16_384}`, this.folder])
+    // The system refuses a size below what is used, and the load goes on writing after it was read.
+    for (let attempt = 1; ; attempt++) {
+      const { blocks, bfree, bsize } = await statfs(this.folder)
+      const size = (blocks - bfree) * bsize + 16_384
+      const error = await exec('mount', ['-o', `remount,size=${size}`, this.folder]).then(
+        () => undefined,
+        (failure: Error) => failure,
+      )
+      if (!error) return
+      if (attempt === 50) throw error
+    }
   }
 
   async free(nodes: number[]) {
