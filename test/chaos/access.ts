@@ -5,7 +5,7 @@ import type { Recorder } from './recorder.ts'
 const secret = 'admin/secret'
 const paths = ['', '/events', '/issues', '/commits'].map((rest) => `/repos/${secret}${rest}`)
 /** A node may serve a stored response for 0.8 s when it is not told of commits, see docs/architecture.md. */
-const grace = 1000
+export const grace = 1000
 /** How long someone goes on asking after access was taken away. */
 const watched = 2500
 

@@ -116,10 +116,9 @@ async function recover({ cluster, delivered, random, lanes }: Load, node: Node, 
     path = `/repos/${repository}/issues/${json?.number}`
     return status === 201
   })
-  const url = `${node.web.replace('://', `://${admin.login}:${admin.token}@`)}/${repository}.git`
-  const clone = random.pick(lanes).clone
+  const { clone } = random.pick(lanes)
   const pushes = async () => {
-    const { status } = await clone.attempt('push', '--quiet', '--force', url, `HEAD:refs/heads/probe-${node.place}`)
+    const { status } = await cluster.push(node, admin, clone, repository, `probe-${node.place}`, '--force')
     return status === 0
   }
   await Promise.all([

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseProxy } from '#test/database-proxy.ts'
+import type { Worktree } from '#test/git.ts'
 import { freePort } from '#test/machine.ts'
 import { type BelfryProcess, Host, newToken } from '#test/process.ts'
 import { ReplicatedPostgres } from '#test/replicated-postgres.ts'
@@ -20,14 +21,18 @@ export interface Account {
   token: string
 }
 
-export interface Asked {
+export interface Response {
   /** Undefined if no response came. */
   status: number | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: the load looks into responses of every shape.
-  json: any
+  bytes: Buffer
   etag: string | null
   /** When the request was sent, by `performance.now()`. */
   began: number
+}
+
+export interface Asked extends Response {
+  // biome-ignore lint/suspicious/noExplicitAny: the load looks into responses of every shape.
+  json: any
 }
 
 /** Longer than any fault holds a node, shorter than a round. */
@@ -74,6 +79,11 @@ export class Cluster implements AsyncDisposable {
 
   get data() {
     return this.#host.data
+  }
+
+  /** The folder of a repository. */
+  folderOf(repo_id: number) {
+    return join(this.data, 'repositories', (repo_id % 256).toString(16).padStart(2, '0'), `${repo_id}.git`)
   }
 
   /** What `npx belfry admin` is told, which uses no proxy. */
@@ -125,20 +135,40 @@ export class Cluster implements AsyncDisposable {
     return { login, token }
   }
 
-  /** Sends a request to a node, and gives up on it when no response comes. */
-  async ask(node: Node, { token }: Account, method: string, path: string, body?: object, etag?: string | null): Promise<Asked> {
+  /** Sends a request to a node, and gives up on it when no response comes. Redirects are followed. */
+  async send(
+    node: Node,
+    { token }: Account,
+    method: string,
+    path: string,
+    body?: BodyInit,
+    etag?: string | null,
+  ): Promise<Response> {
     const began = performance.now()
     const headers = { authorization: `Bearer ${token}`, ...(etag && { 'if-none-match': etag }) }
-    const sent = body === undefined ? null : JSON.stringify(body)
     try {
       const signal = AbortSignal.timeout(patience)
-      const answer = await fetch(`${node.web}/api/v3${path}`, { method, headers, body: sent, signal })
-      const text = await answer.text()
-      const json = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined
-      return { status: answer.status, json, etag: answer.headers.get('etag'), began }
+      const answer = await fetch(`${node.web}${path}`, { method, headers, body: body ?? null, signal })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      return { status: answer.status, bytes, etag: answer.headers.get('etag'), began }
     } catch {
-      return { status: undefined, json: undefined, etag: null, began }
+      return { status: undefined, bytes: Buffer.alloc(0), etag: null, began }
     }
+  }
+
+  /** The same to the API, with JSON. */
+  async ask(node: Node, account: Account, method: string, path: string, body?: object, etag?: string | null): Promise<Asked> {
+    const sent = body === undefined ? undefined : JSON.stringify(body)
+    const response = await this.send(node, account, method, `/api/v3${path}`, sent, etag)
+    const text = response.bytes.toString()
+    return { ...response, json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined }
+  }
+
+  /** Pushes the commit that a clone is at, over a node. A paused node is given up on, as a user would. */
+  push(node: Node, { login, token }: Account, clone: Worktree, full_name: string, branch: string, ...options: string[]) {
+    const url = `${node.web.replace('://', `://${login}:${token}@`)}/${full_name}.git`
+    const limits = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=10']
+    return clone.attempt(...limits, 'push', '--quiet', ...options, url, `HEAD:refs/heads/${branch}`)
   }
 
   /** The same, which must succeed: for what the load begins with. A busy machine may give a 503. */

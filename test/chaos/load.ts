@@ -3,8 +3,13 @@ import { Desk, type Worktree } from '#test/git.ts'
 import { openReceiver } from '#test/webhooks.ts'
 import { AccessLoad } from './access.ts'
 import type { Account, Cluster, Node } from './cluster.ts'
+import { HookLoad } from './hooks.ts'
+import { LargeFileLoad } from './large-files.ts'
 import type { Random } from './random.ts'
 import type { Recorder } from './recorder.ts'
+import { RemarkLoad } from './remarks.ts'
+import { RenameLoad } from './renames.ts'
+import { RepositoryLoad } from './repositories.ts'
 import { Sources } from './sources.ts'
 
 export const repository = 'admin/engine'
@@ -35,6 +40,11 @@ export class Load implements AsyncDisposable {
   #stargazers: Account[] = []
   #access!: AccessLoad
   sources!: Sources
+  repositories!: RepositoryLoad
+  renames!: RenameLoad
+  files!: LargeFileLoad
+  remarks!: RemarkLoad
+  hooks!: HookLoad
   #made = 0
   #running: Promise<unknown> = Promise.resolve()
   #over = false
@@ -65,6 +75,7 @@ export class Load implements AsyncDisposable {
         const guid = String(headers['x-github-delivery'])
         this.received.set(guid, (this.received.get(guid) ?? 0) + 1)
         for (const made of [json?.comment?.body, json?.after, json?.issue?.title]) if (made) this.delivered.add(made)
+        if (json?.action === 'deleted' && json.comment) this.delivered.add(`deleted ${json.comment.body}`)
         receiver.received.length = 0
         response.end('ok')
       }),
@@ -87,6 +98,12 @@ export class Load implements AsyncDisposable {
       this.lanes.push({ branch, clone })
     }
     this.sources = this.#undo.use(await Sources.open(cluster, this.recorder))
+    const { recorder, random } = this
+    this.repositories = new RepositoryLoad(cluster, recorder, random, desk)
+    this.renames = await RenameLoad.open(cluster, recorder, random, desk)
+    this.files = new LargeFileLoad(cluster, recorder, random, repository)
+    this.hooks = this.#undo.use(await HookLoad.open(cluster, recorder, repository))
+    this.remarks = new RemarkLoad(cluster, recorder, random, repository)
   }
 
   /** Begins a round. */
@@ -102,6 +119,13 @@ export class Load implements AsyncDisposable {
       often(100, (node) => this.#mark(node)),
       often(50, (node) => this.follow(node)),
       often(50, (node) => this.#access.act(node, () => this.#over)),
+      often(50, (node) => this.repositories.act(node)),
+      often(200, (node) => this.renames.rename(node)),
+      often(100, (node) => this.renames.push(node)),
+      often(100, (node) => this.files.act(node)),
+      often(50, (node) => this.remarks.act(node)),
+      often(300, (node) => this.hooks.act(node)),
+      often(150, (node) => this.hooks.label(node)),
       this.sources.import(this.random.pick(this.cluster.nodes)),
       this.sources.convert(),
     ])
@@ -137,11 +161,7 @@ export class Load implements AsyncDisposable {
 
   async #push(node: Node, { branch, clone }: Lane) {
     const commit = await clone.commit(`commit ${++this.#made}`)
-    const { login, token } = this.cluster.admin
-    const url = `${node.web.replace('://', `://${login}:${token}@`)}/${repository}.git`
-    // A paused node is given up on, as a user would.
-    const limits = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=10']
-    const { status } = await clone.attempt(...limits, 'push', '--quiet', url, `HEAD:refs/heads/${branch}`)
+    const { status } = await this.cluster.push(node, this.cluster.admin, clone, repository, branch)
     if (status === 0) this.recorder.acknowledge('push', `${branch} ${commit}`, node.place)
     else this.recorder.failed('push', 503)
   }

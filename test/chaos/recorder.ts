@@ -1,4 +1,7 @@
-export type Kind = 'push' | 'issue' | 'comment' | 'star' | 'mark' | 'revocation' | 'import' | 'conversion'
+export type Kind =
+  | ('push' | 'issue' | 'comment' | 'star' | 'mark' | 'revocation' | 'import' | 'conversion')
+  | ('creation' | 'first push' | 'deletion' | 'rename' | 'moved push')
+  | ('file' | 'remark' | 'edit' | 'removal' | 'hook' | 'hook deletion' | 'label')
 
 /** A change that a client was told of. */
 export interface Acknowledged {

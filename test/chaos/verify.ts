@@ -1,6 +1,6 @@
-import { git } from '#git/git.ts'
 import { until } from '#test/machine.ts'
 import { openOperator } from '#test/operator.ts'
+import { findLostCommits } from './branches.ts'
 import type { Cluster, Node } from './cluster.ts'
 import { type Load, repository } from './load.ts'
 
@@ -28,7 +28,7 @@ export async function settle({ cluster: { postgres } }: Load): Promise<string[]>
           (select count(*) from notification_events where notified_at is null) as notices,
           (select count(*) from pushes) as pushes,
           (select count(*) from imports where active) as imports,
-          (select count(*) from graphile_worker.jobs where run_at <= now() and attempts < max_attempts) as jobs`)
+          (select count(*) from graphile_worker.jobs where (run_at <= now() or attempts > 0) and attempts < max_attempts) as jobs`)
       .catch(() => [{ answers: 1 }])
     left = Object.entries(row).flatMap(([name, count]) => (Number(count) ? [`${count} ${name} do not end`] : []))
     return left.length === 0
@@ -67,7 +67,12 @@ export async function verify(load: Load): Promise<Findings> {
   const pushed = `select substr(payload->>'ref', 12) || ' ' || (payload->>'head') as key, count(*) from events
     where type = 'PushEvent' and payload->>'ref' like 'refs/heads/lane-%' group by 1`
   compare('event of a push', named('push'), await counted(pushed))
-  for (const branch of load.lanes.map((lane) => lane.branch)) lost.push(...(await findLostCommits(load, branch)))
+  const [engine] = await cluster.postgres.query("select id from repositories where name = 'engine'")
+  for (const lane of load.lanes) {
+    const last = named('push').findLast((one) => one.startsWith(`${lane.branch} `))
+    const [, commit] = last?.split(' ') ?? []
+    if (commit) lost.push(...(await findLostCommits(cluster, { ...lane, repo_id: Number(engine?.id) }, commit)))
+  }
 
   const stars = await counted('select a.login as key, count(*) from stars s join accounts a on a.id = s.user_id group by 1')
   for (const [login, starred] of load.stars)
@@ -79,35 +84,29 @@ export async function verify(load: Load): Promise<Findings> {
   compare('outcome of delivery', [...load.received.keys()], outcomes)
 
   const head = await load.sources.head()
-  // An import that ends because the disk is full says so, and can be restarted.
-  const imported = await counted(`select r.name as key, count(*) from imports i join repositories r on r.id = i.repo_id
-    where i.status = 'complete' and exists (select from refs where refs.repo_id = r.id and refs.sha = '${head}')
-      or i.status = 'error' and i.message like 'The disk of this server is almost full.%' group by 1`)
-  compare('import', named('import'), imported)
+  // An import that ends because the disk is full says so, in one of two ways, and can be restarted.
+  const imports = await cluster.postgres.query(`
+    select r.name, i.status, i.message, i.status = 'complete' and exists (select from refs where refs.repo_id = r.id and refs.sha = '${head}')
+      or i.status = 'error' and i.message ~ '^(The disk of this server is almost full|There is not enough disk space)' as ended
+    from imports i join repositories r on r.id = i.repo_id`)
+  for (const name of named('import')) {
+    const found = imports.find((one) => one.name === name)
+    if (!found?.ended) lost.push(`import ${name}: ${found?.status} ${found?.message ?? ''}`)
+  }
 
   const { gaps, doubles } = await followToTheEnd(load)
   lost.push(...gaps)
   doubled.push(...doubles)
+  lost.push(...(await load.repositories.findLost()), ...(await load.renames.check()))
+  lost.push(...(await load.files.check()), ...(await load.remarks.check(load.delivered)))
+  lost.push(...load.hooks.findLost())
   const resent = [...load.received.values()].reduce((sum, count) => sum + count - 1, 0)
-  return { lost, doubled, wrong: await examine(cluster), resent }
-}
-
-/** A branch has the last acknowledged commit, or a later one whose response was lost; database and disk agree. */
-async function findLostCommits({ cluster, recorder, lanes }: Load, branch: string): Promise<string[]> {
-  const clone = lanes.find((lane) => lane.branch === branch)?.clone
-  const last = recorder.of('push').findLast(({ identity }) => identity.startsWith(`${branch} `))
-  const [, commit = ''] = last?.identity.split(' ') ?? []
-  if (!commit) return []
-  const [row] = await cluster.postgres.query(
-    `select sha, repo_id from refs where name = 'refs/heads/${branch}' and repo_id = (select id from repositories where name = 'engine')`,
-  )
-  const folder = `${cluster.data}/repositories/${(Number(row?.repo_id) % 256).toString(16).padStart(2, '0')}/${row?.repo_id}.git`
-  const disk = (await git(['-C', folder, 'rev-parse', `refs/heads/${branch}`]).catch(() => '')).trim()
-  const isBehind = (await clone?.attempt('merge-base', '--is-ancestor', commit, String(row?.sha)))?.status !== 0
-  return [
-    ...(isBehind ? [`push ${branch} ${commit}: the branch is at ${row?.sha}`] : []),
-    ...(disk === row?.sha ? [] : [`ref ${branch}: ${row?.sha} in the database, ${disk} on disk`]),
-  ]
+  return {
+    lost,
+    doubled,
+    wrong: [...(await examine(cluster)), ...(await load.repositories.findLeft()), ...load.hooks.findWrong()],
+    resent,
+  }
 }
 
 /** The client that always asks for later events must have seen each event once. */
@@ -122,12 +121,14 @@ async function followToTheEnd(load: Load) {
     if (timeline.length > Number(count) * 2) break
   }
   const rows = await load.cluster.postgres.query(`
-    select id, position, id = ${timeline[0]} as first from events
-    where repo_id = (select id from repositories where name = 'engine') order by position, id`)
+    select id, position, id = ${timeline[0]} as first,
+      type <> 'IssueCommentEvent' or exists (select from comments c where c.id = (payload->>'comment_id')::bigint) as shown
+    from events where repo_id = (select id from repositories where name = 'engine') order by position, id`)
   const begun = rows.findIndex(({ first }) => first)
   const seen = new Map<string, number>()
   for (const id of timeline) seen.set(id, (seen.get(id) ?? 0) + 1)
-  const gaps = rows.slice(begun).filter(({ id }) => !seen.has(String(id)))
+  // Timelines do not show the events of deleted comments.
+  const gaps = rows.slice(begun).filter(({ id, shown }) => shown && !seen.has(String(id)))
   return {
     gaps: gaps.map(({ id }) => `event ${id} in the timeline of ${repository}`),
     doubles: [...seen].flatMap(([id, times]) => (times > 1 ? [`event ${id} in the timeline: ${times}`] : [])),
