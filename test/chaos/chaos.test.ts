@@ -5,9 +5,9 @@ import { faults } from './faults.ts'
 import { isClean } from './report.ts'
 
 /** It needs no minute to settle; `npm run chaos` runs all. */
-const short = ['network-cut']
+const short = ['node-stop']
 
-test('nodes under load lose, double and expose nothing when all connections to the database are reset', {
+test('nodes under load lose, double and expose nothing when a node is stopped and started', {
   timeout: 600_000,
 }, async (context) => {
   const report = await runChaos({
