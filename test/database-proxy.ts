@@ -125,7 +125,7 @@ export class DatabaseProxy implements AsyncDisposable {
   }
 }
 
-function socketOfTestRun() {
+export function socketOfTestRun() {
   const { host, port = 5432 }: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
   return join(`${host}`, `.s.PGSQL.${port}`)
 }

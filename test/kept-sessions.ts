@@ -1,10 +1,10 @@
 import pg from 'pg'
 
-/** Those that nobody uses at the moment, by their database and settings. */
+/** Those that nobody uses at the moment, by their database and pool. */
 const kept = new Map<string, KeptClient[]>()
 
-const keyOf = ({ database, options, application_name, statement_timeout }: pg.ClientConfig) =>
-  `${database} ${options} ${application_name} ${statement_timeout}`
+/** The pools of a database differ in how many connections they may have. */
+const keyOf = ({ database, application_name, max }: pg.PoolConfig) => `${database} ${application_name} ${max}`
 
 /** Every session that is open, in a pool or kept. */
 const open = new Set<KeptClient>()
@@ -28,7 +28,7 @@ export class KeptClient extends pg.Client {
   declare readonly unref: () => void
   declare readonly _getActiveQuery: () => unknown
 
-  constructor(config: pg.ClientConfig = {}) {
+  constructor(config: pg.PoolConfig = {}) {
     super(config)
     this.#key = keyOf(config)
     // biome-ignore lint/correctness/noConstructorReturn: a pool makes its clients by `new`, and there is no other place to give it one.

@@ -109,6 +109,26 @@ export class ReplicatedPostgres implements AsyncDisposable {
     this.primary = this.standby
   }
 
+  /** Promotes the standby although the primary runs on, as when that one cannot be reached by what watches over them. */
+  async promoteBeside() {
+    await query(this.standby, 'postgres', 'select pg_promote()')
+    const former = this.primary
+    this.primary = this.standby
+    this.standby = former
+  }
+
+  /** From now on the standby gets nothing, and the primary waits for nobody. */
+  async detachStandby() {
+    await query(this.primary, 'postgres', "alter system set synchronous_standby_names = ''")
+    await query(this.primary, 'postgres', 'select pg_reload_conf()')
+    await query(this.standby, 'postgres', "alter system set primary_conninfo = ''")
+    await query(this.standby, 'postgres', 'select pg_reload_conf()')
+    await until('the standby gets nothing', async () => {
+      const { length } = await query(this.primary, 'postgres', 'select from pg_stat_replication')
+      return length === 0
+    })
+  }
+
   /** Sends a signal to a server and to the processes of its connections. */
   signal({ cluster }: Server, signal: NodeJS.Signals) {
     for (const pid of processesIn(cluster)) kill(pid, signal)

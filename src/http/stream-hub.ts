@@ -84,6 +84,7 @@ export class Hub {
   #unsubscribe: (() => void) | undefined
   /** The state of the database in which the topics were last checked. */
   #snapshot: Snapshot | undefined
+  #outages = 0
   /**
    * After a change: the first transaction that had not begun then. An event shows only when all transactions that began before it have ended, so
    * looks go on until those before this one have.
@@ -156,8 +157,12 @@ export class Hub {
   async #mayFind(): Promise<boolean> {
     if (!this.#topics) return true
     try {
-      const { changed, snapshot } = await checksOf(this.#hubs.belfry.db).check(this.#topics, this.#snapshot)
+      const { db } = this.#hubs.belfry
+      const { outages } = db
+      const former = this.#outages === outages ? this.#snapshot : undefined
+      const { changed, snapshot } = await checksOf(db).check(this.#topics, former)
       this.#snapshot = snapshot
+      this.#outages = outages
       const [oldest = 0n, next = 0n] = snapshot.split(':', 2).map(BigInt)
       if (changed) this.#settled_by = next
       if (this.#settled_by === undefined) return false

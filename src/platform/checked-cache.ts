@@ -24,6 +24,7 @@ interface LoadOptions<T> {
 /** When a value was last known to be right: by the commits of this process, by the monotonic clock and by the injected one. */
 interface Moment {
   commits: number
+  outages: number
   at: number
   now: number
 }
@@ -121,7 +122,7 @@ export class CheckedCache<T> {
   }
 
   #moment(): Moment {
-    return { commits: this.#db.commits, at: performance.now(), now: this.#db.now.getTime() }
+    return { commits: this.#db.commits, outages: this.#db.outages, at: performance.now(), now: this.#db.now.getTime() }
   }
 
   #isRight({ commits, at, now }: Moment) {
@@ -129,7 +130,8 @@ export class CheckedCache<T> {
     return Math.abs(this.#db.now.getTime() - now) < longestUnchecked
   }
 
-  #isCheckable({ topics, at, loaded_at }: Kept<T>) {
+  #isCheckable({ topics, outages, at, loaded_at }: Kept<T>) {
+    if (outages !== this.#db.outages) return false
     return topics && performance.now() - at < snapshotAge && Math.abs(this.#db.now.getTime() - loaded_at) < responseAge
   }
 

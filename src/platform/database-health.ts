@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { newestOf, readTimeline } from './database-servers.ts'
+import { within } from './deadline.ts'
 import { isDisconnected } from './unavailable.ts'
 
 /** In milliseconds; tests shorten them. */
@@ -39,6 +41,8 @@ interface Watched {
  * packets, a connection stays open for a quarter of an hour.
  *
  * Of several servers, the one that accepts writes is used. When it is away or has become a standby, all are probed until one accepts writes.
+ * If a former primary still accepts them, because nothing could stop it, its commits wait for a standby that follows another one. The
+ * probe then finds the one that was promoted last.
  */
 export class DatabaseHealth {
   readonly #servers: pg.ClientConfig[]
@@ -50,6 +54,9 @@ export class DatabaseHealth {
   readonly #listeners = new Set<(away: boolean) => void>()
   readonly #on_move: (server: pg.ClientConfig) => void
   #away = false
+  #outages = 0
+  /** When the process of the current server started, which tells servers behind one address apart. */
+  #started: string | undefined
   #probing: Promise<void> | undefined
   readonly #probe_clients = new Set<Client>()
   readonly #closed = new AbortController()
@@ -68,6 +75,11 @@ export class DatabaseHealth {
 
   get away() {
     return this.#away
+  }
+
+  /** How often the database was away, or another server took its place. */
+  get outages() {
+    return this.#outages
   }
 
   /** Calls `listener` when the database goes away and when it is back. */
@@ -138,16 +150,20 @@ export class DatabaseHealth {
     if (away) for (const client of [...this.#clients.keys()]) this.#abandon(client)
     if (away === this.#away) return
     this.#away = away
+    if (away) {
+      this.#outages++
+      this.#started = undefined
+    }
     for (const listener of this.#listeners) listener(away)
   }
 
   /** Whether a server that accepts writes answers a new connection in time. We stay with the current one if it does. */
   async #ask(): Promise<boolean> {
     const others = this.#servers.filter((server) => server !== this.#current)
-    const [answered, ...found] = await Promise.all([this.#askCurrent(), ...others.map((server) => this.#askOther(server))])
-    if (answered) return true
-    const primary = others.find((_, index) => found[index])
-    if (primary) this.#move(primary)
+    const ask = async (server: pg.ClientConfig) => ({ server, timeline: await this.#askOther(server) })
+    const [timeline, ...found] = await Promise.all([this.#askCurrent(), ...others.map(ask)])
+    const primary = newestOf([{ server: this.#current, timeline }, ...found])
+    if (primary && primary !== this.#current) this.#move(primary)
     return primary !== undefined
   }
 
@@ -159,17 +175,17 @@ export class DatabaseHealth {
     this.#on_move(server)
   }
 
-  /** An error that the server sends, such as too many connections, is an answer. */
-  async #askCurrent(): Promise<boolean> {
+  /** An error that the server sends, such as too many connections, is an answer: we stay with it. */
+  async #askCurrent(): Promise<number | undefined> {
     try {
       return await this.#withProbe(this.#current, (client) => this.#question(client))
     } catch (error) {
-      return !isDisconnected(error)
+      return isDisconnected(error) ? undefined : Infinity
     }
   }
 
-  #askOther(server: pg.ClientConfig): Promise<boolean> {
-    return this.#withProbe(server, (client) => this.#isUsable(client)).catch(() => false)
+  #askOther(server: pg.ClientConfig): Promise<number | undefined> {
+    return this.#withProbe(server, (client) => this.#examine(client)).catch(() => undefined)
   }
 
   async #withProbe<T>(server: pg.ClientConfig, ask: (client: Client) => Promise<T>): Promise<T> {
@@ -188,8 +204,9 @@ export class DatabaseHealth {
     }
   }
 
-  async #question(client: Client): Promise<boolean> {
-    if (!(await this.#isUsable(client))) return false
+  async #question(client: Client): Promise<number | undefined> {
+    const timeline = await this.#examine(client)
+    if (timeline === undefined) return undefined
     const silent = [...this.#clients].filter(([, watched]) => watched.silent)
     const { rows } = await client.query<{ own: number; busy: number[] }>(
       `select pg_backend_pid() as own, array(select pid from pg_stat_activity where pid = any($1) and state = 'active') as busy`,
@@ -197,7 +214,7 @@ export class DatabaseHealth {
     )
     const [{ own, busy } = { own: 0, busy: [] }] = rows
     // A connection pooler invents process ids.
-    if (own !== client.processID) return true
+    if (own !== client.processID) return timeline
     for (const [one, watched] of silent) {
       const { silent: known } = watched
       if (!known || one.readyForQuery || known.bytes !== one.connection.stream.bytesRead) watched.silent = undefined
@@ -207,12 +224,31 @@ export class DatabaseHealth {
       else known.doubted = true
     }
     await this.#endAbandoned(client)
-    return true
+    return timeline
   }
 
-  async #isUsable(client: Client): Promise<boolean> {
+  /** The timeline of a server that we can use. For reads, a standby is preferred. */
+  async #examine(client: Client): Promise<number | undefined> {
     const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    return this.#limits.reads_standby || rows[0]?.standby === false
+    const standby = rows[0]?.standby
+    if (this.#limits.reads_standby) return standby ? 1 : 0
+    if (standby !== false) return undefined
+    return this.#servers.length > 1 ? readTimeline(client) : 0
+  }
+
+  /**
+   * Takes the start time of the server that a new connection of a pool leads to. Behind one address, such as a proxy's, another server may
+   * have taken the place of the current one. Connections to that one are closed.
+   */
+  identify(started: string | undefined) {
+    const former = this.#started
+    this.#started = started
+    // A proxy in front of standbys may lead to any of them.
+    if (former === undefined || former === started || this.#limits.reads_standby) return
+    this.#change(true)
+    this.#abandoned.clear()
+    // A probe that runs finds out by itself whether the server accepts writes.
+    this.suspect()
   }
 
   #abandon(client: Client) {
@@ -250,20 +286,3 @@ export class DatabaseHealth {
 
 /** Shared, because an error keeps what is on the stack alive, and libraries keep pools, which refer to this, for the life of the process. */
 const closed = new Error('the database is closed')
-
-/**
- * Fails like a connection that timed out. The deadline has two timers: if this process was blocked, an answer that has arrived is read in
- * between.
- */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  let timer = setTimeout(() => {
-    timer = setTimeout(() => late.reject(new Error('timeout expired')), milliseconds / 10)
-  }, milliseconds)
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -3,7 +3,8 @@ import type pg from 'pg'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { TransactionConnection } from './begin.ts'
 import type { Clock } from './clock.ts'
-import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
+import { DatabaseHealth, type HealthLimits } from './database-health.ts'
+import { within } from './deadline.ts'
 import { missing } from './errors.ts'
 import { brief, long, openPool, type Patience, pipelined, steady } from './pools.ts'
 import { isOutdated, named } from './prepared.ts'
@@ -82,7 +83,7 @@ export class Database implements Queryable, AsyncDisposable {
     const patience = { ...brief, ...options.brief }
     this.pool = openPool({ max: 16, ...connection }, patience, this.health)
     this.background = openPool({ max: 12, ...connection }, long, this.health)
-    this.#steady = openPool({ max: 8, ...connection, ...pipelined, options: steady }, patience, this.health)
+    this.#steady = openPool({ max: 8, ...connection, ...pipelined }, patience, this.health, steady)
   }
 
   get now() {
@@ -92,6 +93,14 @@ export class Database implements Queryable, AsyncDisposable {
   /** The number of commits that this process knows of. When it changes, cached data may be out of date. */
   get commits() {
     return this.#commits
+  }
+
+  /**
+   * How often the database was away. A failover may lose transactions, and others get their numbers: a snapshot from before it cannot be
+   * compared with.
+   */
+  get outages() {
+    return this.health.outages
   }
 
   /** Reports the end of a transaction of this process or of another node. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { DatabaseHealth } from './database-health.ts'
+import { within } from './deadline.ts'
 import { boundPrepared } from './prepared.ts'
 
 /** Ids stay far below 2^53, so bigint columns are numbers; the driver's default is strings. */
@@ -30,19 +31,23 @@ const grace = 500
  * The server notices within about ten seconds that this node is gone, and releases its locks. The default is two hours. In seconds; the
  * last one in milliseconds.
  */
-const reachability = ['tcp_keepalives_idle=5', 'tcp_keepalives_interval=2', 'tcp_keepalives_count=3', 'tcp_user_timeout=10000']
-const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`)
-const written = (settings: string[]) => settings.map((setting) => `-c ${setting}`).join(' ')
+const reachability = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3, tcp_user_timeout: 10_000 }
+const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => [`enable_${way}`, 'off'])
 
 /**
  * PostgreSQL compiles statements whose estimated cost is high, and those of genericPlanRows count what is turned off as 10^10. Compiling the
  * statement of a timeline takes seconds, running it one millisecond. The embedded PostgreSQL is configured like this, others are not.
  */
-const compilation = 'jit=off'
+const compilation = { jit: 'off' }
 
-const usual = written([...reachability, compilation])
+/** A client as far as the driver's types leave it out. */
+interface Connected {
+  connection: { stream: { destroy(): void } }
+}
+
+type SessionSettings = Record<string, string | number>
 /** For Database.genericPlanRows. */
-export const steady = written([...reachability, compilation, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
+export const steady: SessionSettings = { plan_cache_mode: 'force_generic_plan', ...Object.fromEntries(oneTimePlans) }
 
 /**
  * The driver sends a statement without waiting for the answers to earlier ones. Not for transactions: a statement behind a `begin` that
@@ -50,20 +55,39 @@ export const steady = written([...reachability, compilation, 'plan_cache_mode=fo
  */
 export const pipelined: pg.PoolConfig = Object.assign({}, { pipeline: true })
 
-export function openPool(connection: pg.PoolConfig, { connect, lock, statement, pause }: Patience, health: DatabaseHealth) {
+export function openPool(
+  connection: pg.PoolConfig,
+  { connect, lock, statement, pause }: Patience,
+  health: DatabaseHealth,
+  settings: SessionSettings = {},
+) {
+  const limits = { lock_timeout: lock, statement_timeout: statement, idle_in_transaction_session_timeout: pause }
+  const begin = beginSession({ ...reachability, ...compilation, ...limits, ...settings })
   const pool = new pg.Pool({
     application_name: 'belfry',
-    options: usual,
     ...connection,
     types,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     connectionTimeoutMillis: connect,
-    lock_timeout: lock,
-    statement_timeout: statement,
-    idle_in_transaction_session_timeout: pause,
+    onConnect: async (client) => {
+      try {
+        const { rows } = await within(connect, client.query<{ started: string }>(begin))
+        health.identify(rows[0]?.started)
+      } catch (error) {
+        // The pool ends the connection, which waits for the answer if statements are pipelined.
+        ;(client as unknown as Connected).connection.stream.destroy()
+        throw error
+      }
+    },
   })
   health.watch(pool, statement + grace)
   boundPrepared(pool)
   return pool
+}
+
+/** A statement, because PgBouncer refuses connections that bring settings. */
+function beginSession(settings: SessionSettings) {
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  return `select pg_postmaster_start_time()::text as started, ${set.join(', ')}`
 }

@@ -26,7 +26,7 @@ export class TopicFeed {
   #reading = false
   #again = false
   /** Changes up to here were reported. */
-  #last: { snapshot: Snapshot; at: number } | undefined
+  #last: { snapshot: Snapshot; outages: number; at: number } | undefined
 
   constructor(db: Database, log: Logger) {
     this.#db = db
@@ -94,7 +94,8 @@ export class TopicFeed {
 
   async #report() {
     const at = this.#read_at
-    const last = this.#last && at - this.#last.at < snapshotAge ? this.#last : undefined
+    const { outages } = this.#db
+    const last = this.#last?.outages === outages && at - this.#last.at < snapshotAge ? this.#last : undefined
     const since = last?.snapshot ?? null
     const [found] = await this.#db.genericPlanRows<{ snapshot: Snapshot; topics: Topic[] }>(sql`
       select pg_current_snapshot()::text as snapshot, array(
@@ -102,7 +103,7 @@ export class TopicFeed {
         where c.xid >= pg_snapshot_xmin(${since}::pg_snapshot) and not pg_visible_in_snapshot(c.xid, ${since}::pg_snapshot)
         limit ${mostTopics + 1}) as topics`)
     if (!found) return
-    this.#last = { snapshot: found.snapshot, at }
+    this.#last = { snapshot: found.snapshot, outages, at }
     const missed = !last || found.topics.length > mostTopics
     const changed = missed ? this.#subscribers.keys() : new Set(found.topics)
     // First collected, because a listener may change its subscription.

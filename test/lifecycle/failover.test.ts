@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Person } from '#test/forge.ts'
+import { expect, type Person } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openNodes } from '#test/outage.ts'
 import { ReplicatedPostgres } from '#test/replicated-postgres.ts'
@@ -53,4 +53,41 @@ test('when the primary is killed and its standby promoted, nodes use the new pri
   )
   assert.equal(events, issues, 'every issue has its event')
   assert.deepEqual(await Promise.all(nodes.map((node) => node.stop())), ['0', '0'])
+})
+
+test('when the former primary still runs, nodes use the one that was promoted', async () => {
+  await using postgres = await ReplicatedPostgres.open()
+  await using outage = await openNodes(postgres.url)
+  const { nodes, adminOf, recovery } = outage
+  const writers = nodes.map((node, place) => openIssues(adminOf(node), `node ${place}`))
+  await until('each writer wrote', () => writers.every(({ acknowledged }) => acknowledged.length >= 5))
+  await postgres.promoteBeside()
+  await Promise.all(nodes.map((_, place) => recovery(place)))
+  const written = await Promise.all(writers.map((writer) => writer.stop()))
+  const found = new Set((await postgres.query('select title from issues')).map(({ title }) => title))
+  const lost = written.flatMap(({ acknowledged }) => acknowledged.filter((title) => !found.has(title)))
+  assert.deepEqual(lost, [])
+})
+
+test('what a failover lost is not shown, and hides nothing that is written afterwards', async () => {
+  await using postgres = await ReplicatedPostgres.open()
+  await using outage = await openNodes(postgres.url)
+  const [node] = outage.nodes
+  const admin = outage.adminOf(node)
+  const listTitles = async () => {
+    const events: { payload: { issue?: { title: string } } }[] = await expect(200, await admin.get('/repos/admin/engine/events'))
+    return events.flatMap(({ payload }) => payload.issue?.title ?? [])
+  }
+  await expect(201, await admin.post('/repos/admin/engine/issues', { title: 'before' }))
+  await postgres.detachStandby()
+  for (let number = 1; number <= 20; number++)
+    await expect(201, await admin.post('/repos/admin/engine/issues', { title: `lost ${number}` }))
+  assert.equal((await listTitles())[0], 'lost 20')
+  await postgres.failOver()
+  await until('the new primary is used', async () => {
+    const answer = await admin.post('/repos/admin/engine/issues', { title: 'after' })
+    await answer.arrayBuffer()
+    return answer.status === 201
+  })
+  assert.deepEqual(await listTitles(), ['after', 'before'])
 })
