@@ -10,13 +10,13 @@ let postgres: ReplicatedPostgres
 let host: Host
 let node: BelfryProcess
 let admin: Person
+const token = newToken()
 
 const urlOf = ({ port }: { port: number }) => `postgres://belfry@127.0.0.1:${port}/belfry`
 
 before(async () => {
   postgres = await ReplicatedPostgres.open()
   host = await Host.open()
-  const token = newToken()
   const settings = {
     DATABASE_URL: urlOf(postgres.primary),
     BELFRY_REPLICA_URL: urlOf(postgres.standby),
@@ -109,8 +109,8 @@ test('readers see what they wrote, however far the replica is behind', async () 
 
 test('access that ended on the primary ends at once', async () => {
   await expect(201, await admin.post('/admin/users', { login: 'ben', email: 'ben@example.com' }))
-  const { token } = await expect(201, await admin.post('/admin/users/ben/authorizations', { scopes: ['repo'] }))
-  const ben = new Person('ben', token, node)
+  const bens = await expect(201, await admin.post('/admin/users/ben/authorizations', { scopes: ['repo'] }))
+  const ben = new Person('ben', bens.token, node)
   await expect(201, await admin.post('/user/repos', { name: 'secret', private: true }))
   const { id } = await expect(201, await admin.put('/repos/admin/secret/collaborators/ben'))
   await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
@@ -124,6 +124,23 @@ test('access that ended on the primary ends at once', async () => {
   } finally {
     await postgres.queryStandby('select pg_wal_replay_resume()')
   }
+})
+
+test('a replica is read from once it has what the primary wrote since the start', async () => {
+  await using other = await Host.open()
+  await untilReplayed()
+  await postgres.queryStandby('select pg_wal_replay_pause()')
+  const settings = {
+    DATABASE_URL: urlOf(postgres.primary),
+    BELFRY_REPLICA_URL: urlOf(postgres.standby),
+    BELFRY_ADMIN_TOKEN: token,
+  }
+  const second = await other.start({ settings }).finally(() => postgres.queryStandby('select pg_wal_replay_resume()'))
+  let asked = 0
+  await until('it is read from', async () => {
+    assert.equal((await fetch(`${second.web}/api/v3/repos/admin/quiet-9/stargazers?per_page=${++asked}`)).status, 200)
+    return /outcome="served"\} [1-9]/.test(await (await fetch(`${second.web}/metrics`)).text())
+  })
 })
 
 test('without the replica, everything is read from the primary', async () => {
@@ -151,4 +168,32 @@ test('a server with other data is not read from', async () => {
   const embedded = await other.launch({ settings: { BELFRY_REPLICA_URL: settings.DATABASE_URL } })
   await until('it ends', () => embedded.end !== undefined)
   assert.match(embedded.stderr, /BELFRY_REPLICA_URL needs DATABASE_URL/)
+})
+
+test('a replica that is promoted is read from no more, and readers see what they wrote', async () => {
+  await using servers = await ReplicatedPostgres.open()
+  await using other = await Host.open()
+  const settings = {
+    DATABASE_URL: servers.url,
+    BELFRY_REPLICA_URL: urlOf(servers.standby),
+    BELFRY_ADMIN_TOKEN: token,
+  }
+  const second = await other.start({ settings })
+  const writer = new Person('admin', token, second)
+  await writer.owns('engine')
+  const write = async (title: string) => {
+    const answer = await writer.post('/repos/admin/engine/issues', { title })
+    await answer.arrayBuffer()
+    if (answer.status !== 201) return false
+    const [event] = await expect(200, await writer.get('/repos/admin/engine/events'))
+    assert.equal(event.payload.issue.title, title)
+    return true
+  }
+  assert.ok(await write('before'))
+  await servers.promoteBeside()
+  let written = 0
+  await until('the log says so', async () => {
+    await write(`after ${++written}`)
+    return second.stderr.includes('the server in BELFRY_REPLICA_URL was promoted')
+  })
 })
