@@ -65,7 +65,8 @@ export class S3Client {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#attempt(request)
       if (!(answer instanceof StorageUnavailable)) {
-        this.#onOutcome(undefined)
+        // A missing bucket is answered alike, because answers to HEAD have no code.
+        if (request.method !== 'HEAD' || answer.status !== 404) this.#onOutcome(undefined)
         return answer
       }
       if (attempt >= attempts || !answer.may_pass) {

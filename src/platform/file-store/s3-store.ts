@@ -71,8 +71,12 @@ export class S3Store implements FileStore {
   }
 
   async sizeOf(oid: string): Promise<number | undefined> {
-    const { status, headers } = await this.#client.sendForHeaders({ method: 'HEAD', key: keyOf(oid), may_miss: true })
-    return status === 404 ? undefined : Number(headers['content-length'])
+    const key = keyOf(oid)
+    const { status, headers } = await this.#client.sendForHeaders({ method: 'HEAD', key, may_miss: true })
+    if (status !== 404) return Number(headers['content-length'])
+    // Either the object or the bucket is missing. Only a list fails without the bucket.
+    for await (const page of listKeys(this.#client, key)) for (const listed of page) if (listed.key === key) return listed.size
+    return undefined
   }
 
   async open(oid: string, range?: Range): Promise<Readable | undefined> {

@@ -110,6 +110,34 @@ test('while the storage is away, folders stay and imports go on', async () => {
   assert.deepEqual(s3.keys(), [])
 })
 
+test('while the bucket is missing, importing again waits, and its stored folder is not given up', async () => {
+  await using mill = await openMill('1')
+  const { s3, forge, ada, log, folders, stageOf } = mill
+  await using _ = run(forge)
+  const imported = await mill.begin('mill')
+  await imported.reaches('complete')
+  await until('the folder is in the bucket', () => folders().length === 0)
+  const stage = await stageOf(imported)
+  s3.failWith((incoming, response) => {
+    response.writeHead(404).end(incoming.method === 'HEAD' ? undefined : '<Error><Code>NoSuchBucket</Code></Error>')
+  })
+  assert.match((await (await fetch(`${forge.web}/readyz`)).json()).storage, /NoSuchBucket/)
+  mill.addCommit()
+  s3.seen.length = 0
+  await expect(200, await ada.patch(imported.path, {}))
+  await until('the stored folder was looked for', () => s3.seen.some((line) => line.startsWith('HEAD')))
+  await until('the bucket was looked for', () => s3.seen.some((line) => line.startsWith('GET')))
+  assert.equal((await imported.read()).status, 'importing')
+  assert.deepEqual(
+    forge.logged.filter((line) => line.includes('the storage of large files')).map((line) => JSON.parse(line).fault),
+    ['NoSuchBucket'],
+  )
+  s3.failWith(undefined)
+  assert.deepEqual(await stageOf(imported), stage)
+  await imported.reaches('complete')
+  assert.match(await log(imported), /: More\n.*: Begin\n$/)
+})
+
 test('an import that restarts while its folder is being stored does not wait, and only the newer folder is used', async () => {
   await using mill = await openMill('1')
   const { s3, forge, ada, log, folders, stageOf } = mill
