@@ -130,6 +130,8 @@ export async function start(
   await db.withBackgroundTimeouts(() => tidy(belfry, postgres !== undefined))
   // The start does not wait for the count, because the queue may be busy.
   reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'could not count failed jobs'))
+  // The store logs what is wrong with a bucket. The start does not wait, because everything but large files works without it.
+  files.findFault()
   signal.throwIfAborted()
   let worker: Awaited<ReturnType<typeof openWorker>> | undefined
   // It stops after the listeners, whose last requests enqueue jobs.

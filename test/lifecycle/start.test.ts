@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'n
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { processesIn } from '#test/machine.ts'
+import { processesIn, until } from '#test/machine.ts'
 import { Host } from '#test/process.ts'
 
 const linux = process.platform === 'linux' ? {} : { skip: 'there is no /proc to look at processes' }
@@ -38,6 +38,14 @@ test('the first start prints one screen with addresses, folders and the admin; t
   assert.deepEqual(second.admin, { login: '', password: '', token: '' })
   assert.ok(!second.stdout.includes(token) && !second.stdout.includes(password))
   assert.equal((await second.get('/api/v3/user', token)).status, 200)
+})
+
+test('a start with a bucket that cannot be used logs why, and succeeds', async () => {
+  await using host = await Host.openUsed()
+  const BELFRY_STORAGE_URL = 's3://key:hunter2@127.0.0.1:1/large-files?tls=off'
+  const belfry = await host.start({ settings: { BELFRY_STORAGE_URL } })
+  await until('the reason is logged', () => /"fault":"ECONNREFUSED","msg":"the storage of large files fails/.test(belfry.stderr))
+  assert.ok(!`${belfry.stdout}${belfry.stderr}`.includes('hunter2'))
 })
 
 test('the embedded PostgreSQL is closed to others and writes to disk', async (t) => {
