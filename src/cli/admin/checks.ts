@@ -79,6 +79,8 @@ export function checkDisk(data: string): Check[] {
   return [ok('disk', message)]
 }
 
+const trust = 'Set BELFRY_CA to a file with the certificate of the authority that signed the one of the storage.'
+
 const adviceFor: Record<string, string> = {
   NoSuchBucket: 'Create the bucket, or correct its name in BELFRY_STORAGE_URL.',
   SignatureDoesNotMatch:
@@ -86,6 +88,14 @@ const adviceFor: Record<string, string> = {
   InvalidAccessKeyId: 'Correct the access key in BELFRY_STORAGE_URL or AWS_ACCESS_KEY_ID.',
   AccessDenied: 'Allow this access key to list the bucket, and to read, write and delete its objects.',
   RequestTimeTooSkewed: 'Set the clock of this machine.',
+  AuthorizationHeaderMalformed: 'Set region in BELFRY_STORAGE_URL to the one of the storage.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: trust,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: trust,
+  SELF_SIGNED_CERT_IN_CHAIN: trust,
+  DEPTH_ZERO_SELF_SIGNED_CERT: trust,
+  CERT_HAS_EXPIRED: 'Renew the certificate of the storage.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use a host name in BELFRY_STORAGE_URL that the certificate of the storage has.',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'Add tls=off to BELFRY_STORAGE_URL, or turn on TLS in the storage.',
 }
 
 /** Of files of Git LFS and releases, if it is not the data folder. */

@@ -57,6 +57,7 @@ test('doctor says what is wrong with the storage, without its secrets', async ()
   const wrong: [url: string, says: RegExp][] = [
     [`s3://S3RVER:hunter2@${s3.host}/${bucket}?tls=off`, /SignatureDoesNotMatch\.\n.*Correct the secret/],
     [`s3://S3RVER:S3RVER@${s3.host}/other?tls=off`, /NoSuchBucket\.\n.*Create the bucket/],
+    [`s3://S3RVER:hunter2@${s3.host}/${bucket}`, /ERR_SSL_\w+\.\n.*Add tls=off/],
     ['s3://S3RVER:hunter2@127.0.0.1:1/large-files?tls=off', /ECONNREFUSED\.\n.*reachable from this machine/],
   ]
   for (const [BELFRY_STORAGE_URL, says] of wrong) {
