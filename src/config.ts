@@ -154,7 +154,7 @@ export const settings = {
     oneOf('on', 'off'),
   ),
   BELFRY_CA: unset(
-    'File with additional CA certificates (PEM) to trust for webhooks, imports, text messages and traces.',
+    'File with additional CA certificates (PEM) to trust for webhooks, imports, the bucket, text messages and traces.',
     certificateFile,
   ),
 

@@ -1,11 +1,13 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { certificateOf } from './certificates.ts'
 
 interface Server {
   run(): Promise<AddressInfo>
@@ -24,9 +26,9 @@ export type Fault = (request: IncomingMessage, response: ServerResponse, pass: (
 
 /**
  * A server of S3 that checks signatures. Before it is a server that refuses anonymous requests, which s3rver accepts, does the two operations
- * that it lacks, after it has checked their signatures, and fails when a test wants it to.
+ * that it lacks, after it has checked their signatures, and fails when a test wants it to. `certificate` is one of test/certificates, for TLS.
  */
-export async function openS3() {
+export async function openS3({ certificate }: { certificate?: string } = {}) {
   await using undo = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'belfry-s3-'))
   undo.defer(() => rm(directory, { recursive: true, force: true }))
@@ -71,7 +73,7 @@ export async function openS3() {
     return `<Upload><Key>${name}</Key><UploadId>${id}</UploadId><Initiated>${mtime.toISOString()}</Initiated></Upload>`
   }
 
-  const front = createServer((incoming, response) => {
+  const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     const { method, url = '', headers } = incoming
     seen.push(`${method} ${url}`)
     incoming.on('error', () => {})
@@ -79,7 +81,8 @@ export async function openS3() {
       return response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
     if (fault) return fault(incoming, response, () => pass(incoming, response))
     return pass(incoming, response)
-  })
+  }
+  const front = certificate ? createTlsServer(certificateOf(certificate), answer) : createServer(answer)
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   undo.defer(() => {
     front.closeAllConnections()
@@ -92,7 +95,7 @@ export async function openS3() {
     seen,
     /** Settings of a Belfry that uses it. */
     settings: (more: Record<string, string> = {}) => ({
-      BELFRY_STORAGE_URL: `s3://${key}:${secret}@${host}/${bucket}/belfry?tls=off`,
+      BELFRY_STORAGE_URL: `s3://${key}:${secret}@${host}/${bucket}/belfry${certificate ? '' : '?tls=off'}`,
       ...more,
     }),
     /** Faults of all requests until there is another one. */

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
+import { certificateFile } from '#test/certificates.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
 import { batch, filters, get, put, sha256, useLfs } from '#test/lfs.ts'
@@ -205,6 +206,24 @@ test('a wrong secret, an unknown key and a missing bucket give 503, and the log 
     assert.ok(forge.logged.some((line) => line.includes(fault)))
     assert.ok(![...forge.logged, answer.text].some((line) => line.includes('hunter2')))
   }
+})
+
+test('a storage with TLS is used if BELFRY_CA has its authority', async () => {
+  await using secured = await openS3({ certificate: 'signed' })
+  const settings = secured.settings({ BELFRY_STORAGE_DOWNLOADS: 'presigned' })
+  {
+    await using forge = await openStore({ ...settings, BELFRY_CA: certificateFile('authority') })
+    const large = randomBytes(6_000_000)
+    for (const contents of [large, 'small']) {
+      assert.equal((await put(forge, forge.ada.token, 'ada/open', contents)).status, 200)
+      assert.ok((await get(forge, null, 'ada/open', sha256(contents))).bytes.equals(Buffer.from(contents)))
+    }
+    const answer = await batch(forge, null, 'ada/open', 'download', [{ oid: sha256('small'), size: 5 }])
+    assert.ok(JSON.parse(answer.text).objects[0].actions.download.href.startsWith(`https://${secured.host}/${bucket}/`))
+  }
+  await using forge = await openStore(settings)
+  assert.equal((await put(forge, forge.ada.token, 'ada/open', 'contents')).status, 503)
+  assert.match((await (await fetch(`${forge.web}/readyz`)).json()).storage, /UNABLE_TO_VERIFY_LEAF_SIGNATURE/)
 })
 
 test('credentials come from the environment too', async () => {
