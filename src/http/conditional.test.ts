@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Pool } from 'undici'
 import { openForge } from '#test/forge.ts'
 import { isUnchanged, lastModifiedOf } from './conditional.ts'
 
@@ -63,6 +64,35 @@ test('a 304 of the root document has the headers of its caller, in any order of 
       assert.ok(headers.get('last-modified'))
     }
   }
+})
+
+test('a response from the cache has the headers of the first, and each token its own, on one connection', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada', ['user'])
+  const bob = await forge.person('bob', ['repo'])
+  const connection = new Pool(forge.web, { connections: 1, pipelining: 1 })
+  await using _ = { [Symbol.asyncDispose]: () => connection.destroy() }
+  const ask = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const { statusCode, headers: sent, body } = await connection.request({ method: 'GET', path: '/api/v3/user', headers })
+    const { date, 'x-service-request-id': id, ...same } = sent
+    return { id, same: { statusCode, ...same, text: await body.text() } }
+  }
+  const [first, other] = [await ask(ada.token), await ask(bob.token)]
+  assert.match(first.same.text, /"login":"ada"/)
+  assert.match(other.same.text, /"login":"bob"/)
+  const ids = new Set([first.id, other.id])
+  for (let round = 0; round < 3; round++) {
+    for (const [token, { same }] of [
+      [ada.token, first],
+      [bob.token, other],
+    ] as const) {
+      const again = await ask(token)
+      assert.deepEqual(again.same, same)
+      ids.add(again.id)
+    }
+  }
+  assert.equal(ids.size, 8, 'every response has an id of its own')
 })
 
 test('the date that was sent is 304 at once, also in the very second of the change', async () => {

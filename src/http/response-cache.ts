@@ -16,8 +16,8 @@ export interface CachedResponse {
   headers: Record<string, string>
   /** Set if the endpoint sends `Last-Modified`. */
   version: Version | undefined
-  /** The headers of a 304 as alternating names and values, composed when the first one is sent. They name the scopes of the caller's token. */
-  unchanged?: { caller: Caller; headers: string[] }
+  /** The headers as alternating names and values, composed when it is first sent. They name the scopes of the caller's token. */
+  composed?: { caller: Caller; headers: string[] }
 }
 
 export interface MadeResponse {
@@ -79,7 +79,7 @@ export class ResponseCache {
       },
       { suffices: (kept) => this.bodyOf(key, kept) !== undefined || suffices(kept), replica },
     )
-    // A copy, because the composed headers of a 304 would take more than the rest of an entry.
+    // A copy, because the composed headers would take more than the rest of an entry.
     return made ?? { response: { ...response }, body: this.bodyOf(key, response) }
   }
 

@@ -21,27 +21,37 @@ export function sendCached(
   const { status, headers, version } = response
   const own = interval ? ['X-Poll-Interval', String(interval.seconds)] : []
   if (version) own.push('Last-Modified', lastModifiedOf(version, now))
-  if (body === undefined && !request.call.allowance) return sendUnchanged(request, reply, response, own)
+  if (!request.call.allowance) return sendDirectly(request, reply, response, body, own)
   for (let index = 0; index < own.length; index += 2) reply.header(own[index] as string, own[index + 1])
   reply.headers(headers)
-  return body === undefined ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
+  return body === undefined ? reply.code(304).send() : reply.code(status).type(json).send(body)
 }
 
+const json = 'application/json; charset=utf-8'
+
 /** Bypasses Fastify, which would set the same dozen headers again. This serves 1.5 times as many requests. */
-function sendUnchanged(request: FastifyRequest, reply: FastifyReply, cached: CachedResponse, own: string[]) {
+function sendDirectly(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cached: CachedResponse,
+  body: string | undefined,
+  own: string[],
+) {
   const { call } = request
-  if (cached.unchanged?.caller !== call.caller) {
+  if (cached.composed?.caller !== call.caller) {
     const all = {
       ...describeAnswer(call),
       ...(reply.getHeaders() as Record<string, string>),
       ...cached.headers,
       'Cache-Control': cacheControl(call),
     }
-    cached.unchanged = { caller: call.caller, headers: Object.entries(all).flat() }
+    cached.composed = { caller: call.caller, headers: Object.entries(all).flat() }
   }
+  const headers = [...cached.composed.headers, branded(call.dialect.brand, 'Request-Id'), request.id, ...own]
+  if (body !== undefined) headers.push('Content-Type', json, 'Content-Length', String(Buffer.byteLength(body)))
   reply
     .hijack()
-    .raw.writeHead(304, [...cached.unchanged.headers, branded(call.dialect.brand, 'Request-Id'), request.id, ...own])
-    .end()
+    .raw.writeHead(body === undefined ? 304 : cached.status, headers)
+    .end(body)
   return reply
 }

@@ -88,6 +88,8 @@ interface Resources {
 export class Authenticator {
   readonly #resources: Resources
   readonly #callers: CheckedCache<Caller | undefined>
+  /** The last token of each connection, because hashing it again for every poll takes a tenth of a 304. */
+  readonly #keys = new WeakMap<object, { authorization: string; key: string | undefined }>()
 
   constructor(resources: Resources) {
     this.#resources = resources
@@ -109,15 +111,23 @@ export class Authenticator {
   }
 
   /** The caller with this token, if nothing was committed since it was last read. */
-  peek(authorization: string): Caller | undefined {
-    const key = keyOf(authorization)
+  peek(authorization: string, connection: object): Caller | undefined {
+    const key = this.#keyOf(authorization, connection)
     return key === undefined ? undefined : this.#unlessExpired(this.#callers.peek(key))
   }
 
   /** The user whom this token was last found to belong to. Nothing may be sent before it is authenticated. */
-  likelyCaller(authorization: string): Caller | undefined {
-    const key = keyOf(authorization)
+  likelyCaller(authorization: string, connection: object): Caller | undefined {
+    const key = this.#keyOf(authorization, connection)
     return key === undefined ? undefined : this.#callers.likely(key)
+  }
+
+  #keyOf(authorization: string, connection: object) {
+    const last = this.#keys.get(connection)
+    if (last?.authorization === authorization) return last.key
+    const key = keyOf(authorization)
+    this.#keys.set(connection, { authorization, key })
+    return key
   }
 
   /** A token may be sent as the password, or as the name with an empty password or `x-oauth-basic`. */
