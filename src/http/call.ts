@@ -131,7 +131,6 @@ export function openCalls(
   function admit(request: FastifyRequest, reply: FastifyReply) {
     const { endpoint } = request.routeOptions.config
     charge(request, reply)
-    describeCaller(request, reply)
     endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
     // Every other body is JSON: curl sends the type of forms, and some clients send none.
@@ -177,7 +176,7 @@ export function openCalls(
   app.addHook('onSend', (request, reply, payload, done) => {
     const { allowance } = request.call
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    reply.headers(describeAnswer(request.call))
+    reply.headers(describeAnswer(request))
     reply.header(branded(request.call.dialect.brand, 'Request-Id'), request.id)
     if (reads && reply.statusCode < 400 && !reply.hasHeader('Cache-Control'))
       reply.header('Cache-Control', cacheControl(request.call))
@@ -212,9 +211,20 @@ function budgetOf({ caller: { user, token }, application, app }: Call) {
   return user && `user ${user.id}`
 }
 
-/** The headers of every response to such a call. */
-export function describeAnswer({ dialect: { brand, media_type } }: Call): Record<string, string> {
-  return { ...fixed[brand], [branded(brand, 'Media-Type')]: media_type }
+/** The headers of every response to such a request. */
+export function describeAnswer({ call: { caller, dialect }, routeOptions }: FastifyRequest): Record<string, string> {
+  const { endpoint } = routeOptions.config
+  return {
+    ...fixed[dialect.brand],
+    [branded(dialect.brand, 'Media-Type')]: dialect.media_type,
+    ...(caller.token?.client_id && { 'X-OAuth-Client-Id': caller.token.client_id }),
+    ...(caller.scopes && { 'X-OAuth-Scopes': caller.scopes.join(', ') }),
+    ...(caller.scopes && endpoint && { 'X-Accepted-OAuth-Scopes': acceptedScopes(endpoint) }),
+  }
+}
+
+function acceptedScopes({ scopes = [], optional_scopes = [] }: Endpoint) {
+  return [...scopes, ...optional_scopes].sort().join(', ')
 }
 
 export const cacheControl = ({ caller }: Call) => `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`
@@ -270,24 +280,6 @@ export function describeExceeded(user_id: number | undefined, ip: string) {
     "(But here's the good news: Authenticated requests get a higher rate limit. Check out the documentation for more details.)"
   return `API rate limit exceeded for ${ip}. ${hint}`
 }
-
-function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyReply) {
-  if (call.caller.token?.client_id) reply.header('X-OAuth-Client-Id', call.caller.token.client_id)
-  if (!call.caller.scopes) return
-  reply.header('X-OAuth-Scopes', call.caller.scopes.join(', '))
-  const { endpoint } = routeOptions.config
-  if (!endpoint) return
-  let accepted = acceptedScopes.get(endpoint)
-  if (accepted === undefined) {
-    const { scopes = [], optional_scopes = [] } = endpoint
-    accepted = [...scopes, ...optional_scopes].sort().join(', ')
-    acceptedScopes.set(endpoint, accepted)
-  }
-  reply.header('X-Accepted-OAuth-Scopes', accepted)
-}
-
-/** `X-Accepted-OAuth-Scopes` of each endpoint, composed once. */
-const acceptedScopes = new WeakMap<Endpoint, string>()
 
 /** An application authenticates with its id and secret as Basic credentials. */
 async function identifyClient(db: Database, authorization: string, address: string) {

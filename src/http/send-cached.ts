@@ -40,7 +40,7 @@ function sendDirectly(
   const { call } = request
   if (cached.composed?.caller !== call.caller) {
     const all = {
-      ...describeAnswer(call),
+      ...describeAnswer(request),
       ...(reply.getHeaders() as Record<string, string>),
       ...cached.headers,
       'Cache-Control': cacheControl(call),
