@@ -3,8 +3,9 @@ import pg from 'pg'
 /** Those that nobody uses at the moment, by their database and pool. */
 const kept = new Map<string, KeptClient[]>()
 
-/** The pools of a database differ in how many connections they may have. */
-const keyOf = ({ database, application_name, max }: pg.PoolConfig) => `${database} ${application_name} ${max}`
+/** The pools of a database differ in how many connections they may have, or in whether they send statements without waiting. */
+const keyOf = ({ database, application_name, max, pipeline }: pg.PoolConfig) =>
+  `${database} ${application_name} ${max} ${pipeline}`
 
 /** Every session that is open, in a pool or kept. */
 const open = new Set<KeptClient>()

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits } from './database-health.ts'
 import { within } from './deadline.ts'
 import { missing } from './errors.ts'
-import { brief, long, openPool, type Patience, pipelined, steady } from './pools.ts'
+import { brief, long, openPool, type Patience, pipelined, type SessionSettings, steady } from './pools.ts'
 import { isOutdated, named } from './prepared.ts'
 import { retried } from './retry-transaction.ts'
 import type { Attributes } from './tracing/finished-span.ts'
@@ -54,6 +54,8 @@ const nothing: Topics = new Map()
 
 export interface DatabaseOptions extends Partial<HealthLimits> {
   brief?: Partial<Patience>
+  /** Settings of PostgreSQL for its sessions. */
+  session?: SessionSettings
 }
 
 export class Database implements Queryable, AsyncDisposable {
@@ -81,9 +83,10 @@ export class Database implements Queryable, AsyncDisposable {
     // Cached data may be out of date, because we missed commits of other nodes.
     this.health.onChange((away) => away || this.notifyTransactionEnd('committed elsewhere'))
     const patience = { ...brief, ...options.brief }
-    this.pool = openPool({ max: 16, ...connection }, patience, this.health)
-    this.background = openPool({ max: 12, ...connection }, long, this.health)
-    this.#steady = openPool({ max: 8, ...connection, ...pipelined }, patience, this.health, steady)
+    const { session } = options
+    this.pool = openPool({ max: 16, ...connection }, patience, this.health, session)
+    this.background = openPool({ max: 12, ...connection }, long, this.health, session)
+    this.#steady = openPool({ max: 8, ...connection, ...pipelined }, patience, this.health, { ...session, ...steady })
   }
 
   get now() {

@@ -45,7 +45,7 @@ interface Connected {
   connection: { stream: { destroy(): void } }
 }
 
-type SessionSettings = Record<string, string | number>
+export type SessionSettings = Record<string, string | number>
 /** For Database.genericPlanRows. */
 export const steady: SessionSettings = { plan_cache_mode: 'force_generic_plan', ...Object.fromEntries(oneTimePlans) }
 
@@ -89,5 +89,5 @@ export function openPool(
 /** A statement, because PgBouncer refuses connections that bring settings. */
 function beginSession(settings: SessionSettings) {
   const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
-  return `select pg_postmaster_start_time()::text as started, ${set.join(', ')}`
+  return `select extract(epoch from pg_postmaster_start_time())::text as started, ${set.join(', ')}`
 }

@@ -24,7 +24,7 @@ export class SeedStage extends Stage {
   constructor(belfry: Belfry, start: Date, hashes: Map<string, string>) {
     const clock = new StoryClock(start)
     // The load is not resumed after a power loss. The transaction with the tokens comes last, and waits for the disk.
-    super(belfry, clock, '-c synchronous_commit=off')
+    super(belfry, clock, { synchronous_commit: 'off' })
     this.hashes = hashes
     const { BELFRY_ADMIN_TOKEN: admin_token } = belfry.settings
     this.access = { admin_token, users: {}, tokens: {}, oauth_applications: {}, apps: {}, ends_at: start }

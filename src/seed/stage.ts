@@ -9,6 +9,7 @@ import type { Account, Viewer } from '#identity/accounts.ts'
 import { fanOut } from '#parts/notifications/fan-out.ts'
 import type { Clock } from '#platform/clock.ts'
 import { Database, sql, type Transaction } from '#platform/database.ts'
+import type { SessionSettings } from '#platform/pools.ts'
 
 /** A clock that the story moves. It runs forward only, because logs and ids follow the order of acts. */
 export class StoryClock implements Clock {
@@ -81,15 +82,14 @@ export class Stage implements AsyncDisposable {
   /** What acts share, see `together`. */
   #open: Transaction | undefined
 
-  /** `sessions`: options of its sessions, as PostgreSQL's command line has them. */
-  constructor(belfry: Belfry, clock: StoryClock, sessions = '') {
+  constructor(belfry: Belfry, clock: StoryClock, session: SessionSettings = {}) {
     this.belfry = belfry
     this.clock = clock
     this.end = belfry.db.now
     const { options } = belfry.db.pool
     // The pool hides its password from copies.
-    const connection = { ...options, password: options.password, options: `${options.options ?? ''} ${sessions}`, max: 4 }
-    this.db = new Database(connection, clock)
+    const connection = { ...options, password: options.password, max: 4 }
+    this.db = new Database(connection, clock, { session })
   }
 
   get storage() {

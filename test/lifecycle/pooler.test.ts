@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { expect, Person } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
@@ -10,8 +12,12 @@ test('Belfry works behind a pooler that gives each connection a session', async 
   await using pooler = await openPooler('session')
   await using host = await Host.open()
   const token = newToken()
-  const node = await host.start({ settings: { DATABASE_URL: pooler.url(database.url), BELFRY_ADMIN_TOKEN: token } })
+  const seed = join(host.folder, 'seed.yaml')
+  await writeFile(seed, 'users: [{ login: dana }]\nrepositories: [{ name: dana/rocket }]\n')
+  const settings = { DATABASE_URL: pooler.url(database.url), BELFRY_ADMIN_TOKEN: token }
+  const node = await host.start({ settings, options: ['--seed', seed] })
   const admin = new Person('admin', token, node)
+  await expect(200, await admin.get('/repos/dana/rocket'))
   await admin.owns('engine')
   await expect(201, await admin.post('/repos/admin/engine/issues', { title: 'through the pooler' }))
   const [event] = await expect(200, await admin.get('/repos/admin/engine/events'))
