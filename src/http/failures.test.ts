@@ -29,6 +29,7 @@ test('an error is a refusal, an outage with Retry-After, or a bug of which the c
     new GitMissing(),
     Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
     new Error('git init failed (128): error: failed to write new configuration file /data/7.git/config.lock'),
+    new Error('Unexpected token in "No space left on device"'),
     new Error('secret'),
   ].map((error) => {
     const { kind, status, retry_after, unexpected } = failureOf(error)
@@ -41,6 +42,7 @@ test('an error is a refusal, an outage with Retry-After, or a bug of which the c
     ['outage', 503, 5, true],
     ['outage', 503, 5, true],
     ['outage', 503, 5, true],
+    ['bug', 500, undefined, true],
     ['bug', 500, undefined, true],
   ])
   assert.equal(failureOf(new Error('secret')).message, undefined)

@@ -6,6 +6,10 @@ const codes = ['ENOSPC', 'EDQUOT', 'EFBIG']
 export const diskFullMessage =
   /No space left on device|Out of diskspace|Disk quota exceeded|File too large|file size limit|failed to write new configuration file/i
 
+/** Of git's errors only: others may quote what a client has sent. */
+const gitFailed = /^git \S+ failed \(/
+
 export function isDiskFull(error: unknown): boolean {
-  return codes.includes(codeOf(error) ?? '') || (error instanceof Error && diskFullMessage.test(error.message))
+  if (codes.includes(codeOf(error) ?? '')) return true
+  return error instanceof Error && gitFailed.test(error.message) && diskFullMessage.test(error.message)
 }
