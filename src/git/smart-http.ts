@@ -153,27 +153,68 @@ function feed(stdin: Writable, end: () => void, read: Buffer[], body: Readable, 
   body.pipe(stdin)
 }
 
-/** Passes a stream on, but delays its last piece: `finish` returns what is sent instead of it. If that fails, the stream breaks off. */
-function replaceLastPiece(output: Readable, finish: (last: Buffer | undefined) => Promise<Buffer | undefined>): Readable {
-  let last: Buffer | undefined
+/** Takes the pieces that may be passed on from those that are held back. */
+type Release = (held: Buffer[]) => Buffer[]
+
+/** Passes a stream on, but holds back its end: `finish` returns what is sent instead of it. If that fails, the stream breaks off. */
+function replaceEnd(output: Readable, release: Release, finish: (end: Buffer) => Promise<Buffer>): Readable {
+  const held: Buffer[] = []
   const gate = new Transform({
     transform(chunk: Buffer, _, next) {
-      const ready = last
-      last = chunk
-      next(null, ready)
+      held.push(chunk)
+      for (const piece of release(held)) this.push(piece)
+      next()
     },
     flush(next) {
-      finish(last).then((piece) => next(null, piece), next)
+      finish(Buffer.concat(held)).then((piece) => next(null, piece), next)
     },
   })
   return pipeline(output, gate, () => {})
 }
 
-/** Delays the last piece until `done`. If `done` fails because the database is away, or is refused, the client gets that message instead. */
-export const delayLastPiece = (output: Readable, done: Promise<void>) =>
-  replaceLastPiece(output, (last) =>
+/**
+ * Holds back everything but progress, because a client may take the report of a push for its end. The output of a hook that runs after the
+ * report is not delayed. A piece of the stream may begin and end within a packet; of those held back, only the last one can be a part.
+ */
+const releaseProgress: Release = (held) => {
+  const bytes = Buffer.concat(held.splice(-2))
+  const released: Buffer[] = []
+  for (let begin = 0, end = 0; begin < bytes.length; begin = end) {
+    end = endOfPacket(bytes, begin)
+    const isProgress = bytes[begin + 4] === progress && end > begin + 4 && end <= bytes.length
+    const pieces = isProgress ? released : held
+    pieces.push(bytes.subarray(begin, end))
+  }
+  return released
+}
+
+/** The side band of messages for the user. */
+const progress = 2
+
+/** A packet begins with its length, in four digits. Less than four is a mark without contents. */
+function endOfPacket(bytes: Buffer, begin: number) {
+  const length = Number.parseInt(bytes.toString('latin1', begin, begin + 4), 16) || 0
+  return begin + Math.max(4, length)
+}
+
+/** In bytes: more than a complaint of git takes. */
+const longestComplaint = 500
+
+/** Holds back whole pieces, because copying a pack would take as long as sending it. */
+const releasePieces: Release = (held) => {
+  let later = held.reduce((sum, { length }) => sum + length, 0)
+  const kept = held.findIndex(({ length }) => {
+    later -= length
+    return later < longestComplaint
+  })
+  return held.splice(0, kept)
+}
+
+/** Delays the report of a push until `done`. If `done` fails because the database is away, or is refused, the client gets that message instead. */
+export const delayReport = (output: Readable, done: Promise<void>) =>
+  replaceEnd(output, releaseProgress, (end) =>
     done.then(
-      () => last,
+      () => end,
       (error) => {
         if (error instanceof DatabaseUnavailable) return fatal(notRecorded)
         if (error instanceof Refusal) return fatal(error.message)
@@ -190,12 +231,11 @@ const complaints = [
 
 /** If git fails and `findReason` returns a message, the client gets that instead of git's own, which blames the repository. */
 export const explainFailure = ({ output, closed }: Service, findReason: () => Promise<string | undefined>) =>
-  replaceLastPiece(output, async (last) => {
-    const text = last?.toString('latin1') ?? ''
+  replaceEnd(output, releasePieces, async (end) => {
+    const text = end.toString('latin1')
     const found = complaints.map(({ kind, begins }) => ({ kind, at: text.lastIndexOf(begins) })).find(({ at }) => at >= 4)
     const reason = found && (await closed) !== 0 ? await findReason() : undefined
-    if (!found || reason === undefined) return last
-    // A packet begins with its length, in four digits.
+    if (!found || reason === undefined) return end
     return Buffer.from(text.slice(0, found.at - 4) + packet(`${found.kind}${reason}\n`), 'latin1')
   })
 

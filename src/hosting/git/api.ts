@@ -7,7 +7,7 @@ import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
 import {
-  delayLastPiece,
+  delayReport,
   explainFailure,
   fatal,
   openService,
@@ -87,7 +87,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
           throw await failed(repo, request, service)
         }
         // A client that has the response finds the push in the timeline, and no push is reported that was not recorded.
-        return sendService(reply, 'receive-pack', 'result', delayLastPiece(service.output, recorded))
+        return sendService(reply, 'receive-pack', 'result', delayReport(service.output, recorded))
       } catch (error) {
         const explained = await explainDeletion(db, request, error)
         if (!head.side_band || !isMissing(explained)) throw explained
