@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Those that nobody uses at the moment, by their database and pool. */
+/** Those that no pool uses at the moment, by their database and pool. */
 const kept = new Map<string, KeptClient[]>()
 
 /** The pools of a database differ in how many connections they may have, or in whether they send statements without waiting. */

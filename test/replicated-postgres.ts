@@ -117,7 +117,7 @@ export class ReplicatedPostgres implements AsyncDisposable {
     this.standby = former
   }
 
-  /** From now on the standby gets nothing, and the primary waits for nobody. */
+  /** From now on the standby gets nothing, and the primary waits for no standby. */
   async detachStandby() {
     await query(this.primary, 'postgres', "alter system set synchronous_standby_names = ''")
     await query(this.primary, 'postgres', 'select pg_reload_conf()')

@@ -20,6 +20,18 @@ async function judge(fault: Fault, only: string[]) {
   return { failed: ids('failed').sort(), passed: ids('passed').sort(), skipped: ids('skipped').sort() }
 }
 
+const timelines = [
+  'events.dashboard',
+  'events.network',
+  'events.organization',
+  'events.public',
+  'events.received',
+  'events.received-public',
+  'events.repository',
+  'events.user',
+  'events.user-public',
+]
+
 /** Changes the rows of lists. */
 const inLists =
   (change: (rows: Record<string, unknown>[]) => unknown[]) =>
@@ -81,17 +93,7 @@ test('lists in another order are found', async () => {
   assert.deepEqual(
     failed,
     [
-      ...[
-        'dashboard',
-        'network',
-        'organization',
-        'public',
-        'received',
-        'received-public',
-        'repository',
-        'user',
-        'user-public',
-      ].map((id) => `events.${id}`),
+      ...timelines,
       'notifications.list.sorted',
       'notifications.repository.sorted',
       'starred-by-user.direction',
@@ -130,17 +132,7 @@ test('parameters that are ignored are found', async () => {
   )
 })
 
-const polling = [
-  'dashboard',
-  'network',
-  'organization',
-  'public',
-  'received',
-  'received-public',
-  'repository',
-  'user',
-  'user-public',
-].map((id) => `events.${id}.polling`)
+const polling = timelines.map((id) => `${id}.polling`)
 const conditional = ['polling', 'not-modified', 'list.changed', 'subscription.get']
 const isConditional = ({ headers }: Passed) => headers['if-none-match'] ?? headers['if-modified-since']
 
