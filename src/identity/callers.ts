@@ -89,7 +89,7 @@ export class Authenticator {
   readonly #resources: Resources
   readonly #callers: CheckedCache<Caller | undefined>
   /** The last token of each connection, because hashing it again for every poll takes a tenth of a 304. */
-  readonly #keys = new WeakMap<object, { authorization: string; key: string | undefined }>()
+  readonly #keys = new WeakMap<object, { authorization: string; key: string }>()
 
   constructor(resources: Resources) {
     this.#resources = resources
@@ -126,7 +126,8 @@ export class Authenticator {
     const last = this.#keys.get(connection)
     if (last?.authorization === authorization) return last.key
     const key = keyOf(authorization)
-    this.#keys.set(connection, { authorization, key })
+    // Passwords are not kept.
+    if (key !== undefined) this.#keys.set(connection, { authorization, key })
     return key
   }
 
