@@ -10,6 +10,8 @@ const looks = 4
  * The time that git takes does not count.
  */
 export function endWhenIdle(request: IncomingMessage, response: ServerResponse, seconds: number, end: () => void) {
+  // It left while its request waited, and is not heard of again.
+  if (response.closed || response.destroyed) return
   const { socket } = request
   const period = seconds / looks
   let [seen, idle] = [0, 0]
