@@ -23,12 +23,22 @@ export async function fanOut(db: Database, subject_id: number) {
     if (!pending.length) return
     const mentions = await Promise.all(pending.map(findNewMentions))
     await db.transaction(async (transaction) => {
-      await transaction.query(sql`select pg_advisory_xact_lock(hashtextextended('tell', ${subject_id}))`)
+      await takeTurn(transaction, subject_id)
       for (const [index, event] of pending.entries()) {
         await tracedFanOut(transaction, event, mentions[index] ?? none)
       }
     })
   }
+}
+
+/**
+ * Locks the repository before its subject: the same order as deleting it. Otherwise each may wait for the other, and PostgreSQL ends one of
+ * them after a second in which every other change of the repository waits.
+ */
+async function takeTurn(db: Transaction, subject_id: number) {
+  await db.query(sql`
+    select pg_advisory_xact_lock(hashtextextended('tell', s.id))
+    from notification_subjects s join repositories r on r.id = s.repo_id where s.id = ${subject_id} for key share of r`)
 }
 
 const none: Mentions = { users: [], teams: [] }
