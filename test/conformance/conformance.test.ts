@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startBelfry } from 'belfry/testing'
 import { checks } from '#conformance/checks.ts'
 import { linesOf } from '#test/forge.ts'
@@ -11,7 +12,7 @@ import { Guest } from '#test/guest.ts'
 import { until } from '#test/machine.ts'
 import { refusalOf, runConformance, startChecked } from './checked-server.ts'
 import { readRecord } from './record.ts'
-import { type Fault, openWrongServer } from './wrong-server.ts'
+import { type Fault, openWrongServer, type Passed } from './wrong-server.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'belfry')
 
@@ -103,17 +104,46 @@ test('a wrong header and a wrong status are found, and nothing else', async () =
   assert.deepEqual(report.left, [])
 })
 
-test('an interrupted run deletes what it made', async () => {
-  const child = spawn(program, ['conformance', server.url, '--only', 'imports', '--concurrency', '2'], {
+function startRun(url: string) {
+  const child = spawn(program, ['conformance', url, '--only', 'imports', '--concurrency', '2'], {
     env: { PATH: process.env.PATH, ...server.secrets },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const ended = once(child, 'close')
   const printed = text(child.stdout)
+  const checkInterrupted = async () => {
+    assert.deepEqual(await ended, [1, null])
+    assert.match(await printed, /Interrupted: not all checks were made\./)
+    assert.deepEqual(await leftovers(), [])
+  }
+  return { interrupt: () => child.kill('SIGINT'), ended, checkInterrupted }
+}
+
+test('an interrupted run deletes what it made', async () => {
+  const { interrupt, checkInterrupted } = startRun(server.url)
   await until('the run has made something', async () => (await leftovers()).length > 0)
-  child.kill('SIGINT')
-  assert.deepEqual(await once(child, 'close'), [1, null])
-  assert.match(await printed, /Interrupted: not all checks were made\./)
-  assert.deepEqual(await leftovers(), [])
+  interrupt()
+  await checkInterrupted()
+})
+
+test('an interrupted run deletes what the server makes after the interruption', async () => {
+  let run: ReturnType<typeof startRun> | undefined
+  let late: Passed | undefined
+  let creations = 0
+  const created = Promise.withResolvers<void>()
+  await using slow = await openWrongServer(server.url, {
+    async request(passed) {
+      // The first one only shows that repositories can be deleted.
+      if (passed.method !== 'POST' || passed.path !== '/api/v3/user/repos' || ++creations !== 2) return
+      late = passed
+      run?.interrupt()
+      await Promise.race([run?.ended, sleep(1000)])
+    },
+    answer: (_, passed) => void (passed === late && created.resolve()),
+  })
+  run = startRun(slow.url)
+  await created.promise
+  await run.checkInterrupted()
 })
 
 test('without a second user and a receiver, checks that need them are skipped with the reason', async () => {

@@ -20,7 +20,7 @@ export interface Given {
 
 /** How a server is wrong. */
 export interface Fault {
-  request?(request: Passed): void
+  request?(request: Passed): void | Promise<void>
   answer?(answer: Given, request: Passed): void | Promise<void>
 }
 
@@ -33,7 +33,7 @@ export async function openWrongServer(right: string, { request: change, answer: 
       headers: passedOn(request, url, right),
       body: await buffer(request),
     }
-    change?.(passed)
+    await change?.(passed)
     const answer = await fetch(`${right}${passed.path}`, {
       method: passed.method,
       headers: passed.headers,
