@@ -70,6 +70,14 @@ function actsOn({ forge, ada, ben, desk }: Scene, { work, pull, release }: Prepa
     issue: () => statusOf(ben.post(`${engine}/issues`, { title: 'Look', body: '@ada', assignees: ['ada'] })),
     merge: () => statusOf(ada.put(`${engine}/pulls/${pull.number}/merge`)),
     propose: () => statusOf(ben.post(`${engine}/pulls`, { title: 'Mine', head: 'ben:main', base: 'topic' })),
+    comment: () => statusOf(ben.post(`${engine}/issues/${pull.number}/comments`, { body: `Look ${next()} @ada` })),
+    edit: async () => {
+      const state = next() % 2 ? 'closed' : 'open'
+      return statusOf(ada.patch(`${engine}/issues/${pull.number}`, { state, title: `Notes ${count}` }))
+    },
+    label: () => statusOf(ada.post(`${engine}/issues/${pull.number}/labels`, { labels: [`l${next()}`] })),
+    review: () => statusOf(ada.post(`${engine}/pulls/${pull.number}/reviews`, { event: 'COMMENT', body: `Look ${next()}` })),
+    release: () => statusOf(ada.patch(`${engine}/releases/${release.id}`, { body: `Look ${next()} @ben` })),
     compare: () => statusOf(ada.get(`${engine}/compare/main...topic`)),
     archive: () => statusOf(fetch(`${forge.web}/ada/engine/archive/refs/heads/main.zip`)),
     tree: () => statusOf(fetch(`${forge.web}/ada/engine/commits/topic`)),

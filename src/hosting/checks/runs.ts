@@ -1,7 +1,7 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { type Database, json, type Queryable, sql, type Transaction } from '#platform/database.ts'
@@ -178,7 +178,7 @@ export async function updateRun(
   const { suite_id, head_sha } = await loadRun(db, repo, id)
   const commit = await readDelivered(db, storage, repo, head_sha)
   return db.transaction(async (transaction) => {
-    await transaction.load(sql`select id from check_suites where id = ${suite_id} for update`)
+    await transaction.load(sql`select id from check_suites where id = ${suite_id} and repo_id = ${keptId(repo)} for update`)
     await checkMayChange(transaction, editor, { id: suite_id })
     const before = await loadRun(transaction, repo, id)
     const { name = before.name } = changes
@@ -219,7 +219,9 @@ async function addAnnotations(db: Transaction, run_id: number, annotations: Anno
 /** Asks for a completed run to be made again. The run itself stays as it is. */
 export async function rerequestRun(db: Transaction, repo: Repository, user: Account, id: number) {
   const { suite_id, app } = await loadRun(db, repo, id)
-  const { rowCount } = await db.query(sql`select from check_suites where id = ${suite_id} and status = 'completed' for update`)
+  const { rowCount } = await db.query(
+    sql`select from check_suites where id = ${suite_id} and repo_id = ${keptId(repo)} and status = 'completed' for update`,
+  )
   if (!rowCount) throw new Refusal('invalid', 'This check run is not rerequestable: its check suite is not completed.')
   await publish(db, user, repo, {
     act: 'check_run.rerequested',

@@ -3,7 +3,7 @@ import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
 import { publish } from '#activity/publish.ts'
 import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type App, appColumns, appSource } from '#identity/apps.ts'
 import { type Database, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -136,7 +136,7 @@ export async function lockSuiteOf(
     order by name = ${`refs/heads/${repo.default_branch}`} desc, name limit 1`
   return db.load<{ id: number; made: boolean }>(sql`
     insert into check_suites (repo_id, app_id, head_sha, head_branch, created_at, updated_at)
-    values (${repo.id}, ${appOf(creator)}, ${sha}, (${branch}), ${db.now}, ${db.now})
+    select k.id, ${appOf(creator)}, ${sha}, (${branch}), ${db.now}, ${db.now} from ${keptId(repo)} k
     on conflict (repo_id, head_sha, app_id) do update set updated_at = excluded.updated_at
     returning id, xmax = 0 as made`)
 }

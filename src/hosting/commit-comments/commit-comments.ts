@@ -5,7 +5,7 @@ import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import { findAuthors, loadCommit } from '#hosting/refs/commits.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -95,7 +95,7 @@ export async function updateCommitComment(
   const commit = there ? await commitFacts(db, await readCommit(storage, repo.id, there)) : gone
   return db.transaction(async (transaction) => {
     const before = await transaction.load<{ body: string }>(
-      sql`select body from commit_comments where id = ${id} for no key update`,
+      sql`select body from commit_comments where id = ${id} and repo_id = ${keptId(repo)} for no key update`,
     )
     await transaction.query(
       sql`update commit_comments set body = ${body}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,

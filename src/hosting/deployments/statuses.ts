@@ -1,6 +1,6 @@
 import { publish } from '#activity/publish.ts'
 import { personOf } from '#hosting/issues/authors.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
@@ -55,7 +55,7 @@ export async function createDeploymentStatus(
   deployment_id: number,
   { state, description, environment_url, log_url, auto_inactive, ...wanted }: NewDeploymentStatus,
 ): Promise<DeploymentStatus> {
-  await db.load(sql`select id from deployments where repo_id = ${repo.id} and id = ${deployment_id} for update`)
+  await db.load(sql`select id from deployments where repo_id = ${keptId(repo)} and id = ${deployment_id} for update`)
   const deployment = await loadDeployment(db, repo, deployment_id)
   const environment = wanted.environment ?? deployment.environment
   if (environment !== deployment.environment) await addEnvironment(db, repo, environment)

@@ -1,7 +1,7 @@
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
 import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -85,7 +85,7 @@ type IssueRepository = Pick<Repository, 'id' | 'has_issues'>
 
 /** Locks the issue until the transaction ends, so that concurrent changes take turns. */
 export async function lockIssue(db: Transaction, repo: IssueRepository, number: number): Promise<Issue> {
-  const lock = sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`
+  const lock = sql`select from issues where repo_id = ${keptId(repo)} and number = ${number} for no key update`
   await db.query(lock)
   const issue = await loadIssue(db, repo, number)
   return issue

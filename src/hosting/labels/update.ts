@@ -1,6 +1,6 @@
 import { publish } from '#activity/publish.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { ifDuplicate, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
@@ -31,7 +31,9 @@ export async function createLabel(
 }
 
 export async function updateLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label, changes: LabelChanges) {
-  const held = await db.load<Label>(sql`select ${labelColumns} from labels l where l.id = ${id} for no key update`)
+  const held = await db.load<Label>(
+    sql`select ${labelColumns} from labels l where l.id = ${id} and l.repo_id = ${keptId(repo)} for no key update`,
+  )
   const next = { ...held, ...changes }
   const label = await db
     .load<Label>(sql`
@@ -45,7 +47,7 @@ export async function updateLabel(db: Transaction, repo: Repository, editor: Acc
 
 /** Also removes the label from every issue. */
 export async function deleteLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label) {
-  await db.load(sql`select id from labels where id = ${id} for update`)
+  await db.load(sql`select id from labels where id = ${id} and repo_id = ${keptId(repo)} for update`)
   await publish(db, editor, repo, { act: 'label.deleted', label_id: id })
   await db.query(sql`delete from labels where id = ${id}`)
 }

@@ -1,7 +1,7 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
 import type { Account } from '#identity/accounts.ts'
 import { ifDuplicate, sql, type Transaction } from '#platform/database.ts'
@@ -44,7 +44,9 @@ export async function updateMilestone(
   { id, number }: Milestone,
   changes: MilestoneChanges,
 ): Promise<Milestone> {
-  const held = await db.load<Milestone>(sql`select * from milestones where id = ${id} for no key update`)
+  const held = await db.load<Milestone>(
+    sql`select * from milestones where id = ${id} and repo_id = ${keptId(repo)} for no key update`,
+  )
   const next = { ...held, ...changes }
   const closed_at = next.state === 'open' ? null : (held.closed_at ?? db.now)
   await db
@@ -73,7 +75,7 @@ const deliveredFields = ({ title, description, due_on }: Milestone) => ({
 
 /** Its issues remain, without a milestone. */
 export async function deleteMilestone(db: Transaction, repo: Repository, editor: Account, { id }: Milestone) {
-  await db.load(sql`select id from milestones where id = ${id} for update`)
+  await db.load(sql`select id from milestones where id = ${id} and repo_id = ${keptId(repo)} for update`)
   await publish(db, editor, repo, { act: 'milestone.deleted', milestone_id: id })
   await db.query(sql`delete from milestones where id = ${id}`)
 }

@@ -7,6 +7,7 @@ import { runGit, within } from '#git/run-git.ts'
 import type { Storage } from '#git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
+import { keptId } from '#hosting/repositories/repositories.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { branchTip, countsOf, countsWith, refreshMergeability, writeCounts } from './mergeability.ts'
 import { becomeMerged, closeBaseless } from './merged.ts'
@@ -89,7 +90,8 @@ async function moveHead(
 ): Promise<boolean> {
   const counts = await countsWith(db, storage, pull, head_sha)
   return db.transaction(async (transaction) => {
-    const open = sql`select from issues where id = ${pull.issue_id} and state = 'open' for no key update`
+    const repo_id = keptId({ id: pull.repo_id })
+    const open = sql`select from issues where id = ${pull.issue_id} and repo_id = ${repo_id} and state = 'open' for no key update`
     if (!(await transaction.query(open)).rowCount) return false
     const { rowCount } = await transaction.query(
       sql`update pulls set head_sha = ${head_sha} where id = ${pull.id} and head_sha = ${pull.head_sha}`,
@@ -135,7 +137,9 @@ async function followBase(
     if (pull?.state !== 'open' || !(await holdsAll(storage, repo_id, after, pull.head_sha))) continue
     const base_sha = before === noObject ? pull.base_sha : before
     const counts = countsOf(await compare(storage, repo_id, base_sha, pull.head_sha))
-    await db.transaction((transaction) => becomeMerged(transaction, pull.id, pusher, { base_sha, sha: after, counts }))
+    await db.transaction((transaction) =>
+      becomeMerged(transaction, { id: repo_id }, pull.id, pusher, { base_sha, sha: after, counts }),
+    )
   }
   await db.query(sql`
     update pulls p set base_sha = ${tip ?? after} from issues i

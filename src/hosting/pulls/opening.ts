@@ -8,7 +8,7 @@ import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { settlePushes } from '#hosting/pushes/pushes.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { findInNetwork } from '#hosting/repositories/network.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, Refusal } from '#platform/errors.ts'
@@ -108,7 +108,8 @@ async function lockEnds(
   repo: Repository,
   { head, head_ref, head_sha, base_ref, base_sha }: Ends,
 ): Promise<boolean> {
-  await db.query(sql`select from repositories where id = any(${[repo.id, head.id]}) order by id for no key update`)
+  // A pull request that is made of an issue locks that, too.
+  await db.query(sql`select from repositories where id in (${keptId(repo)}, ${head.id}) order by id for no key update`)
   const { rowCount } = await db.query(sql`
     select from refs b, refs h where b.repo_id = ${repo.id} and b.name = ${`refs/heads/${base_ref}`} and b.sha = ${base_sha}
       and h.repo_id = ${head.id} and h.name = ${`refs/heads/${head_ref}`} and h.sha = ${head_sha}`)

@@ -1,6 +1,6 @@
 import { person, personOf } from '#hosting/issues/authors.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
-import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'
@@ -92,6 +92,6 @@ export async function loadPull(db: Queryable, repo: { id: number }, number: numb
 
 /** Locks the pull request until the transaction ends, so that concurrent changes take turns. */
 export async function lockPull(db: Transaction, repo: { id: number }, number: number, viewer?: Viewer): Promise<Pull> {
-  await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
+  await db.query(sql`select from issues where repo_id = ${keptId(repo)} and number = ${number} for no key update`)
   return loadPull(db, repo, number, viewer)
 }

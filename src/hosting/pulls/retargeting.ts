@@ -1,4 +1,5 @@
 import { publish } from '#activity/publish.ts'
+import { keptId } from '#hosting/repositories/repositories.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 /** A branch that was renamed. */
@@ -23,7 +24,7 @@ export async function lockRetargeted(db: Transaction, repo_id: number, renames: 
   if (!names.length) return
   await db.query(sql`
     select from issues where state = 'open' and id in (
-      select issue_id from pulls where repo_id = ${repo_id} and base_ref = any(${names})
+      select issue_id from pulls where repo_id = ${keptId({ id: repo_id })} and base_ref = any(${names})
       union select issue_id from pulls where head_repo_id = ${repo_id} and head_ref = any(${names}))
     order by id for no key update`)
 }

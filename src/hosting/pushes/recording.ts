@@ -97,7 +97,7 @@ export async function recordMoves(
   repo_id: number,
   settlement: Settlement,
 ): Promise<'recorded' | 'outdated' | 'deleted'> {
-  await lockMerged(db, settlement.moves)
+  await lockMerged(db, { id: repo_id }, settlement.moves)
   await lockRetargeted(db, repo_id, renamesOf(settlement.moves))
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
@@ -119,7 +119,7 @@ export async function recordMoves(
     await publish(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...acts)
   }
   await requestSuites(db, { id: repo_id }, settlement.heads)
-  await markMerged(db, moves)
+  await markMerged(db, { id: repo_id }, moves)
   await enqueueFollowers(db, repo_id, moves)
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
   if (moves.some(({ ref }) => ref === branches + default_branch)) await enqueueDescription(db, repo_id)

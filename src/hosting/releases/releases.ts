@@ -5,7 +5,7 @@ import type { Storage } from '#git/storage.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
 import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Database, ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
@@ -149,7 +149,7 @@ export async function updateRelease(
   if (settles) await settleTag(db, storage, repo, editor, { ...wanted, id: release.id })
   return db.transaction(async (transaction) => {
     const held = await transaction.load<Release>(
-      sql`select * from releases where id = ${release.id} and repo_id = ${repo.id} for update`,
+      sql`select * from releases where id = ${release.id} and repo_id = ${keptId(repo)} for update`,
     )
     const next = { ...held, ...changes }
     // A concurrent request changed the release after we created its tag.
@@ -192,7 +192,7 @@ const publications = ({ id: release_id, body, prerelease }: Release): Act[] => [
 
 /** Its tag remains. */
 export async function deleteRelease(db: Transaction, repo: Repository, deleter: Account, { id }: Release) {
-  await db.load(sql`select id from releases where id = ${id} for update`)
+  await db.load(sql`select id from releases where id = ${id} and repo_id = ${keptId(repo)} for update`)
   await publish(db, deleter, repo, { act: 'release.deleted', release_id: id })
   await db.query(sql`delete from releases where id = ${id}`)
 }

@@ -15,6 +15,7 @@ import {
   type NewRepository,
   type Repository,
   redirectFrom,
+  waitForKeepers,
   writeNamed,
 } from './repositories.ts'
 import { changingAccess, watchersOf, whoOwns } from './watchers.ts'
@@ -110,6 +111,7 @@ export async function deleteRepository(
   deleter: { id: number },
   { id, network_id }: Pick<Repository, 'id' | 'network_id'>,
 ) {
+  await waitForKeepers(db, { id })
   await takeNetworkTurn(db, network_id)
   // A concurrent fork waits for this lock, and then finds the repository deleted.
   const held = await db.load<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)

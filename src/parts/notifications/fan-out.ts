@@ -1,5 +1,6 @@
 import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
+import { keptId } from '#hosting/repositories/repositories.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 interface PendingEvent {
@@ -8,6 +9,7 @@ interface PendingEvent {
   body: string | null
   body_before: string | null
   traceparent: string | null
+  repo_id: number
 }
 
 const eventsPerTransaction = 20
@@ -19,26 +21,20 @@ const eventsPerTransaction = 20
 export async function fanOut(db: Database, subject_id: number) {
   for (;;) {
     const pending = await db.rows<PendingEvent>(sql`
-      select id, act, body, body_before, traceparent from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${eventsPerTransaction}`)
-    if (!pending.length) return
+      select n.id, n.act, n.body, n.body_before, n.traceparent, s.repo_id
+      from notification_events n join notification_subjects s on s.id = n.subject_id
+      where n.subject_id = ${subject_id} and n.notified_at is null order by n.id limit ${eventsPerTransaction}`)
+    const [first] = pending
+    if (!first) return
     const mentions = await Promise.all(pending.map(findNewMentions))
     await db.transaction(async (transaction) => {
-      await takeTurn(transaction, subject_id)
+      await transaction.query(sql`
+        select pg_advisory_xact_lock(hashtextextended('tell', ${subject_id})) from ${keptId({ id: first.repo_id })} kept`)
       for (const [index, event] of pending.entries()) {
         await tracedFanOut(transaction, event, mentions[index] ?? none)
       }
     })
   }
-}
-
-/**
- * Locks the repository before its subject: the same order as deleting it. Otherwise each may wait for the other, and PostgreSQL ends one of
- * them after a second in which every other change of the repository waits.
- */
-async function takeTurn(db: Transaction, subject_id: number) {
-  await db.query(sql`
-    select pg_advisory_xact_lock(hashtextextended('tell', s.id))
-    from notification_subjects s join repositories r on r.id = s.repo_id where s.id = ${subject_id} for key share of r`)
 }
 
 const none: Mentions = { users: [], teams: [] }

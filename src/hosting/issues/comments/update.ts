@@ -3,7 +3,7 @@ import type { Issue } from '#hosting/issues/issues.ts'
 import { checkEnabled, checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
@@ -21,7 +21,7 @@ export async function createComment(
   const made = await db.first<Comment & Pick<Issue, 'locked'>>(sql`
     with held as (
       select i.id, i.number, i.locked, p.id as pull_id from issues i left join pulls p on p.issue_id = i.id
-      where i.repo_id = ${repo.id} and i.number = ${number} for no key update of i
+      where i.repo_id = ${keptId(repo)} and i.number = ${number} for no key update of i
     ), made as (
       insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
       select ${repo.id}, held.id, ${author.id}, ${body}, ${db.now}, ${db.now} from held where ${allowed} returning *
@@ -41,7 +41,9 @@ export async function createComment(
 export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
   const { author, issue_id, pull_id } = await loadComment(db, repo, id)
   checkMayEdit(repo, editor, author)
-  const held = await db.load<{ body: string }>(sql`select body from comments where id = ${id} for no key update`)
+  const held = await db.load<{ body: string }>(
+    sql`select body from comments where id = ${id} and repo_id = ${keptId(repo)} for no key update`,
+  )
   await db.query(
     sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
   )
@@ -57,7 +59,7 @@ export async function updateComment(db: Transaction, repo: Repository, editor: A
 export async function deleteComment(db: Transaction, repo: Repository, editor: Account, id: number) {
   const { author, issue_id, pull_id } = await loadComment(db, repo, id)
   checkMayEdit(repo, editor, author)
-  await db.load(sql`select from comments where id = ${id} for update`)
+  await db.load(sql`select from comments where id = ${id} and repo_id = ${keptId(repo)} for update`)
   await publish(db, editor, repo, { act: 'issue_comment.deleted', issue_id, pull_id, comment_id: id })
   await db.query(sql`delete from comments where id = ${id}`)
 }
