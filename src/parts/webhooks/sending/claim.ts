@@ -51,7 +51,10 @@ export async function releaseDeliveries(db: Database, ids: number[], ready_at: D
   await db.query(sql`update pending_deliveries set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
 }
 
-/** Releases all deliveries of a sender, which must have none in flight. */
-export async function releaseAll(db: Database, sender: number) {
-  await db.query(sql`update pending_deliveries set sender = null where sender = ${sender}`)
+/** Releases all deliveries of a sender. Transactions before `oldest` had ended by then, those after `own` had not begun. */
+export async function releaseAll(db: Database, sender: number): Promise<{ oldest: bigint; own: bigint }> {
+  const { oldest, own } = await db.load<{ oldest: string; own: string }>(sql`
+    with released as (update pending_deliveries set sender = null where sender = ${sender})
+    select pg_snapshot_xmin(pg_current_snapshot())::text as oldest, pg_current_xact_id()::text as own`)
+  return { oldest: BigInt(oldest), own: BigInt(own) }
 }

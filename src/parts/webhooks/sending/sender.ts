@@ -8,9 +8,10 @@ import { type Logger, logFailure } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { openSecretCache } from '../secrets.ts'
-import { type ClaimedDelivery, claimDeliveries, releaseAll, releaseDeliveries } from './claim.ts'
+import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
+import { Doubt } from './doubt.ts'
 import * as limits from './limits.ts'
 import type { Outcome, ThrottledHook } from './outcomes.ts'
 import { openPace } from './pace.ts'
@@ -58,8 +59,7 @@ export class Sender {
   #claimAgain = false
   /** More deliveries may be due than there was room for. */
   #more = false
-  /** A statement failed, so rows may carry our number that we do not know about. */
-  #inDoubt = false
+  readonly #doubt = new Doubt()
   #stopped = false
   #idle: (() => void) | undefined
   readonly #timer: NodeJS.Timeout
@@ -84,7 +84,7 @@ export class Sender {
       const batches = topics.get(deliveriesTopic) as Batch[] | undefined
       if (ending === 'committed here') for (const batch of batches ?? []) this.#accept(batch)
       // The transaction may have been committed or not, so rows that were stored for us may exist or not.
-      else if (batches) this.#inDoubt = true
+      else if (batches) this.#doubt.raise()
       if (ending === 'committed elsewhere' && this.#membership.number === undefined) this.#tick()
       // When all new deliveries were stored for us, there is nothing to claim.
       if (ending === 'committed elsewhere' || (batches && (batches.length === 0 || batches.some(({ rest }) => rest)))) this.wake()
@@ -174,10 +174,7 @@ export class Sender {
       if (this.#stopped || number === undefined || !this.#options.web()) return
       this.#more = true
       if (room < limits.leastRoom && this.#count > 0) return
-      if (this.#inDoubt && this.#count === 0) {
-        await releaseAll(this.#options.db, number)
-        this.#inDoubt = false
-      }
+      if (this.#count === 0) await this.#doubt.settle(this.#options.db, number)
       const per_hook = limits.mostOwnedPerHook
       const full_hooks = this.#limiter.fullHooks(per_hook)
       claimed = await claimDeliveries(this.#options.db, number, { most: room, per_hook, full_hooks })
@@ -242,7 +239,7 @@ export class Sender {
 
   async #recorded(batch: Outcome[], throttled: ThrottledHook[] | false) {
     for (const { id } of batch) this.#owned.delete(id)
-    if (!throttled) this.#inDoubt = true
+    if (!throttled) this.#doubt.raise()
     const hooks = throttled || []
     await Promise.all(hooks.map(({ hook_id, until }) => this.#postpone(this.#unqueue(hook_id), until)))
     this.#endTrials(batch, hooks)
@@ -265,7 +262,7 @@ export class Sender {
   }
 
   #failed(error: unknown, message: string) {
-    this.#inDoubt = true
+    this.#doubt.raise()
     logFailure(this.#options.log, error, message)
   }
 
