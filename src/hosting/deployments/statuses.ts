@@ -1,6 +1,7 @@
 import { publish } from '#activity/publish.ts'
 import { personOf } from '#hosting/issues/authors.ts'
-import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'

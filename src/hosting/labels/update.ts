@@ -1,6 +1,7 @@
 import { publish } from '#activity/publish.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
-import { keptId, type Repository } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { ifDuplicate, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'

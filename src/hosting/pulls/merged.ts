@@ -1,7 +1,7 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
 import type { Move } from '#hosting/pushes/ref-moves.ts'
-import { keptId } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { type Counts, writeCounts } from './mergeability.ts'
 

@@ -1,6 +1,7 @@
 import { person, personOf } from '#hosting/issues/authors.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
-import { keptId, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
+import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'

@@ -1,5 +1,5 @@
 import { publish } from '#activity/publish.ts'
-import { keptId } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 /** A branch that was renamed. */

@@ -5,6 +5,7 @@ import type { Account, Viewer } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
+import { waitForKeepers } from './deletion-lock.ts'
 import { countPublicForks } from './forks.ts'
 import { enqueueDescription, enqueueErasure } from './queue.ts'
 import {
@@ -15,7 +16,6 @@ import {
   type NewRepository,
   type Repository,
   redirectFrom,
-  waitForKeepers,
   writeNamed,
 } from './repositories.ts'
 import { changingAccess, watchersOf, whoOwns } from './watchers.ts'

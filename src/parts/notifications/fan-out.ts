@@ -1,6 +1,6 @@
 import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
-import { keptId } from '#hosting/repositories/repositories.ts'
+import { keptId } from '#hosting/repositories/deletion-lock.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 interface PendingEvent {
