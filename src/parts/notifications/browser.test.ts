@@ -72,6 +72,33 @@ test('the inbox is used by keyboard alone', async () => {
   assert.deepEqual(problems, [])
 })
 
+test('an update of the inbox that comes late leaves the page alone that was opened from it', async () => {
+  await using forge = await openReading()
+  await using browser = await openBrowser()
+  const { page, problems } = browser
+  await signIn(page, forge, 'ben', '/notifications')
+  await shows(page, site, release, steam, smoke)
+  await page.evaluate('window.sameDocument = true')
+  const [late, send] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/notifications', async (route) => {
+    late.resolve()
+    await send.promise
+    await route.continue()
+  })
+  await expect(201, await forge.ada.post('/repos/ada/engine/issues', { title: 'News' }))
+  await late.promise
+  await page.getByRole('link', { name: smoke }).focus()
+  await page.keyboard.press('o')
+  await page.getByLabel('Comment on this issue').fill('Half a sentence')
+  const update = page.waitForResponse(`${forge.web}/notifications`)
+  send.resolve()
+  await update
+  // Time in which the page would be loaded again.
+  await page.waitForTimeout(300)
+  assert.equal(await page.evaluate('window.sameDocument'), true)
+  assert.deepEqual(problems, [])
+})
+
 test('updates appear without reloading, and the selection is kept', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()

@@ -25,6 +25,7 @@ export function listen(address, hear, { signal, say = () => {} }) {
 // Calls `show` with the current page after each event, and `say` when the connection opens or closes.
 export function follow(show, { signal, say, address = `${location.pathname}/stream` }) {
   removeMessage()
+  const path = location.pathname
   let running = false
   let wanted = false
   // One request at a time, and at most one a second.
@@ -34,7 +35,7 @@ export function follow(show, { signal, say, address = `${location.pathname}/stre
     running = true
     while (wanted && !document.hidden && !signal.aborted) {
       wanted = false
-      await load(show, signal).catch(() => {
+      await load(path, show, signal).catch(() => {
         wanted = true
       })
       await new Promise((resolve) => setTimeout(resolve, 1000))
@@ -52,13 +53,19 @@ function removeMessage() {
   history.replaceState(history.state, '', here)
 }
 
-async function load(show, signal) {
-  const answer = await fetch(location.href, { signal })
-  if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
-  const page = await read(answer)
-  if (signal.aborted) return
+async function load(path, show, signal) {
+  const page = await readPage(path, await fetch(location.href, { signal }))
+  if (!page || signal.aborted) return
   show(page)
   document.dispatchEvent(new Event('belfry:changed'))
+}
+
+// The page in an answer. If it is not that of `path`, for example because the session ended, loads the page again and returns nothing; unless a person
+// has followed a link meanwhile, because Turbo keeps the document and they may be typing on the next page.
+export async function readPage(path, answer) {
+  if (location.pathname !== path) return
+  if (answer.ok && new URL(answer.url).pathname === path) return read(answer)
+  location.reload()
 }
 
 export const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html')

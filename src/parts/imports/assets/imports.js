@@ -1,4 +1,5 @@
 // Updates the progress of the import, and saves authors without leaving the page. Without scripts, a reload and plain forms do the same.
+import { toast } from './controls.js'
 import { onElement } from './elements.js'
 import { follow, read } from './live.js'
 
@@ -60,14 +61,22 @@ document.addEventListener('submit', async (event) => {
   try {
     const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
     const fresh = (await read(answer)).getElementById(row.id)
+    if (!find('saved')) return tell(answer.ok ? 'Saved.' : 'The author was not saved.')
     if (!fresh?.querySelector('form')) return location.reload()
     row.replaceChildren(...fresh.childNodes)
-    find('saved').textContent = answer.ok ? 'Saved.' : 'Not saved: see the errors.'
+    tell(answer.ok ? 'Saved.' : 'Not saved: see the errors.')
     ;(row.querySelector('[aria-invalid]') ?? row.querySelector('button'))?.focus()
   } catch {
-    find('saved').textContent = 'The server could not be reached. Try again.'
+    tell('The server could not be reached. Try again.')
   }
 })
+
+// Beside the authors, or at the edge of the next page if the person has followed a link meanwhile.
+function tell(text) {
+  const place = find('saved')
+  if (place) place.textContent = text
+  else toast(text)
+}
 
 let connected = false
 function say() {

@@ -1,7 +1,7 @@
 // Keyboard shortcuts and live updates. Without scripts, the inbox is links and forms.
 import { onKey } from './controls.js'
 import { onElement } from './elements.js'
-import { listen, read as parse } from './live.js'
+import { listen, readPage } from './live.js'
 import { visit } from './turbo.js'
 
 const find = (selector) => document.querySelector(selector)
@@ -75,13 +75,16 @@ const keys = {
   Escape: () => find('details.menu[open]') || closePane(),
 }
 
+// The path of the inbox, and a signal that aborts when a person has left it.
+let shown
 // Requests run one after the other, so that an older response never replaces a newer one.
 let turn = Promise.resolve()
 function exchange(address, init, parts, keep) {
+  const { path, signal } = shown
   turn = turn.then(async () => {
-    const response = await fetch(address, init)
-    if (!response.ok || new URL(response.url).pathname !== location.pathname) return location.reload()
-    const page = await parse(response)
+    if (signal.aborted && !init.method) return
+    const page = await readPage(path, await fetch(address, init))
+    if (!page || signal.aborted) return
     const back = remember(keep)
     for (const id of parts) {
       const [old, fresh] = [document.getElementById(id), page.getElementById(id)]
@@ -95,7 +98,7 @@ function exchange(address, init, parts, keep) {
     document.dispatchEvent(new Event('belfry:changed'))
   })
   turn = turn.catch(() => {
-    if (init.method) find('#result').textContent = 'The server could not be reached. Try again.'
+    if (init.method && !signal.aborted) find('#result').textContent = 'The server could not be reached. Try again.'
   })
 }
 
@@ -146,6 +149,7 @@ function prepare() {
 }
 
 onElement('#inbox', (inbox, signal) => {
+  shown = { path: location.pathname, signal }
   inbox.addEventListener('submit', submit, { signal })
   inbox.addEventListener(
     'change',
