@@ -104,10 +104,14 @@ export class ResponseCache {
 /** Longer keys are hashed, because an address may have 16 KB. */
 const longestKey = 300
 
-/** Everything that the response to a GET depends on, except the time. */
+/**
+ * Everything that the response to a GET depends on, except the time. With the caller's edition, because this process may hear of a commit after the
+ * database shows it: a response that is made in between, for what the token permitted before, must not be found afterwards.
+ */
 export function cacheKeyOf(endpoint: Endpoint, { url, call }: FastifyRequest, caller = call.caller) {
   const { variant, dialect, wire } = call
-  const who = endpoint.kept === 'for good' ? 'anyone' : caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
+  const { token, user, edition } = caller
+  const who = endpoint.kept === 'for good' ? 'anyone' : token ? `token ${token.id} ${edition}` : (user?.id ?? '')
   const mark = url.indexOf('?')
   const address = mark < 0 ? url : `${url.slice(0, mark)}?${readParameters(endpoint, url)}`
   const key = `${variant.name} ${wire.version} ${dialect.media_type} ${who} ${address}`

@@ -164,7 +164,11 @@ export class Hub {
       this.#snapshot = snapshot
       this.#outages = outages
       const [oldest = 0n, next = 0n] = snapshot.split(':', 2).map(BigInt)
-      if (changed) this.#settled_by = next
+      if (changed) {
+        this.#settled_by = next
+        // Otherwise the next look could take the caller from a cache, from before the commit, and no later look would be due.
+        db.noteCommit()
+      }
       if (this.#settled_by === undefined) return false
       if (oldest >= this.#settled_by) this.#settled_by = undefined
       return true

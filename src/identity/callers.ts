@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { CheckedCache } from '#platform/checked-cache.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -46,6 +47,8 @@ export interface Caller extends Viewer {
   token: TokenFacts | null
   /** Null for fine-grained tokens and callers without a token. */
   scopes: readonly string[] | null
+  /** A digest of the account and of what its token permits: it changes when they do. Empty without a token. */
+  edition: string
   may(scope: string): boolean
 }
 
@@ -55,6 +58,7 @@ export const anonymous: Caller = {
   basic: false,
   token: null,
   scopes: null,
+  edition: '',
   viewer_id: null,
   sees_private: false,
   token_id: null,
@@ -271,6 +275,7 @@ async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | unde
       expires_at,
     },
     scopes: fine ? null : scopes,
+    edition: hash('sha1', JSON.stringify({ ...found, last_used_at: null }), 'base64'),
     viewer_id: user.id,
     sees_private: fine ? allows(allowed, 'metadata:read') : held.has('repo'),
     token_id: fine ? token_id : null,

@@ -106,6 +106,11 @@ export class Database implements Queryable, AsyncDisposable {
     return this.health.outages
   }
 
+  /** Call this when the database shows a commit whose end may not have been reported yet: then cached data is checked again. */
+  noteCommit() {
+    this.#commits++
+  }
+
   /** Reports the end of a transaction of this process or of another node. */
   notifyTransactionEnd(ending: Ending, topics = nothing) {
     if (ending !== 'rolled back') this.#commits++

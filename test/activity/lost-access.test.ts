@@ -121,3 +121,17 @@ test('a kept timeline is not shown any more to a fine-grained token that lost a 
     )
   }
 })
+
+test('a timeline that is made while a token loses a scope is not kept', async () => {
+  await using forge = await openAcme()
+  const { db } = forge.belfry
+  const client = await forge.tokenFor('ada', ['repo'])
+  await expect(200, await client.get('/user'))
+  // Not reported to this process, as a commit of another node whose notification is late.
+  await db.query(sql`update tokens set scopes = '{}' where scopes = '{repo}'`)
+  await client.get(`${secret}/events`)
+  await client.get('/users/ada/events')
+  db.notifyTransactionEnd('committed elsewhere')
+  for (const path of [`${secret}/events`, '/users/ada/events'])
+    assert.doesNotMatch(await (await client.get(path)).text(), /acme\/secret/)
+})

@@ -119,3 +119,12 @@ test('a stream needs the scopes of the list and ends with its token', async () =
   await stream.ended
   assert.deepEqual(stream.messages, [])
 })
+
+test('a stream ends with its token, also if it looks before this node hears of the commit', async () => {
+  const fay = await forge.person('fay')
+  await using stream = await follow(fay)
+  // Not reported to this process, as a commit of another node whose notification is late.
+  await forge.belfry.db.query(sql`delete from tokens where user_id = (select id from accounts where login = 'fay')`)
+  await stream.ended
+  assert.deepEqual(stream.messages, [])
+})
