@@ -28,13 +28,30 @@ export async function settle({ cluster: { postgres } }: Load): Promise<string[]>
           (select count(*) from notification_events where notified_at is null) as notices,
           (select count(*) from pushes) as pushes,
           (select count(*) from imports where active) as imports,
-          (select count(*) from graphile_worker.jobs where (run_at <= now() or attempts > 0) and attempts < max_attempts) as jobs`)
+          (select count(*) from graphile_worker.jobs where ${owed}) as jobs`)
       .catch(() => [{ answers: 1 }])
     left = Object.entries(row).flatMap(([name, count]) => (Number(count) ? [`${count} ${name} do not end`] : []))
     return left.length === 0
   }
   await until('background work is done', isDone, settling).catch(() => {})
-  return left
+  return left.length ? [...left, ...(await describeJobs(postgres))] : []
+}
+
+/** Jobs that should have run, and have not failed for good. */
+const owed = '(run_at <= now() or attempts > 0) and attempts < max_attempts'
+
+/** What is known of the jobs that did not end, to find the cause. */
+async function describeJobs(postgres: Cluster['postgres']) {
+  const jobs = await postgres
+    .query(`
+      select task_identifier as task, attempts, extract(epoch from now() - locked_at)::int as running, locked_by,
+        extract(epoch from run_at - now())::int as due, left(last_error, 200) as error
+      from graphile_worker.jobs where ${owed} order by id limit 5`)
+    .catch(() => [])
+  return jobs.map(
+    ({ task, attempts, running, locked_by, due, error }) =>
+      `job ${task}, attempt ${attempts}: ${locked_by ? `held by ${locked_by} for ${running} s` : `due in ${due} s`}; ${error ?? 'no error'}`,
+  )
 }
 
 /** Compares everything that was acknowledged since the start with what is there. */
