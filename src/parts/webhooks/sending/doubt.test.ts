@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
 import { Doubt } from './doubt.ts'
 
 test('a delivery that appears after it was first released is released, too', async () => {
@@ -18,7 +20,7 @@ test('a delivery that appears after it was first released is released, too', asy
   const store = (number: number) => sql`
     insert into pending_deliveries (id, hook_id, payload_id, guid, event, redelivery, created_at, ready_at, sender)
     values (${number}, ${hook.id}, 1, gen_random_uuid(), 'push', false, ${db.now}, ${db.now}, 7)`
-  const doubt = new Doubt()
+  const doubt = new Doubt(0)
 
   const begun = Promise.withResolvers<void>()
   const ending = Promise.withResolvers<void>()
@@ -38,6 +40,16 @@ test('a delivery that appears after it was first released is released, too', asy
 
   // Without a doubt nothing is released.
   await db.query(store(2))
-  await new Doubt().settle(db, 7)
+  await doubt.settle(db, 7)
   assert.deepEqual((await ownersOf()).sort(), [7, null])
+
+  // A statement that waited in a socket has no transaction yet when the deliveries are first released.
+  const lasting = new Doubt(50)
+  lasting.raise()
+  await lasting.settle(db, 7)
+  await db.query(store(3))
+  await until('it is released', async () => {
+    await lasting.settle(db, 7)
+    return isDeepStrictEqual(await ownersOf(), [null, null, null])
+  })
 })
