@@ -13,11 +13,11 @@ export interface TestDatabase {
 
 /**
  * A busy machine may keep a connection, a lock, a statement, a transaction or a probe waiting for seconds, and that decides no test: a process
- * that loads fifty test files does nothing else for ten seconds. Tests of outages have limits of their own.
+ * that loads fifty test files does nothing else for ten seconds, and for forty beside other work. Tests of outages have limits of their own.
  */
 export const patient: DatabaseOptions = {
-  probe: 30_000,
-  brief: { connect: 30_000, lock: 25_000, statement: 30_000, pause: 120_000 },
+  probe: 120_000,
+  brief: { connect: 120_000, lock: 25_000, statement: 120_000, pause: 120_000 },
 }
 
 const server = (): pg.ClientConfig => JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
