@@ -1,5 +1,6 @@
 import { type SubscribedHook, subscribedHookColumns } from '#activity/outbox/subscribed-hooks.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
+import { mostOwned } from './limits.ts'
 
 /** A delivery that belongs to one sender, with the fields of its hook that the sender needs. */
 export interface ClaimedDelivery extends Omit<SubscribedHook, 'id' | 'events'> {
@@ -51,10 +52,14 @@ export async function releaseDeliveries(db: Database, ids: number[], ready_at: D
   await db.query(sql`update pending_deliveries set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
 }
 
-/** Releases all deliveries of a sender. Transactions before `oldest` had ended by then, those after `own` had not begun. */
-export async function releaseAll(db: Database, sender: number): Promise<{ oldest: bigint; own: bigint }> {
-  const { oldest, own } = await db.load<{ oldest: string; own: string }>(sql`
-    with released as (update pending_deliveries set sender = null where sender = ${sender})
-    select pg_snapshot_xmin(pg_current_snapshot())::text as oldest, pg_current_xact_id()::text as own`)
-  return { oldest: BigInt(oldest), own: BigInt(own) }
+/** The deliveries that carry the number of a sender. Transactions before `oldest` had ended by then, those after `own` had not begun. */
+export async function listCarried(db: Database, sender: number): Promise<{ ids: number[]; oldest: bigint; own: bigint }> {
+  const { ids, oldest, own } = await db.load<{ ids: number[]; oldest: string; own: string }>(sql`
+    select pg_snapshot_xmin(pg_current_snapshot())::text as oldest, pg_current_xact_id()::text as own,
+      array(select id::float8 from pending_deliveries where sender = ${sender} limit ${2 * mostOwned}) as ids`)
+  return { ids, oldest: BigInt(oldest), own: BigInt(own) }
+}
+
+export async function releaseLost(db: Database, sender: number, ids: number[]) {
+  await db.query(sql`update pending_deliveries set sender = null where sender = ${sender} and id = any(${ids})`)
 }

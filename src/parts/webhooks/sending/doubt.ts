@@ -1,20 +1,27 @@
 import type { Database } from '#platform/database.ts'
-import { releaseAll } from './claim.ts'
+import { listCarried, releaseLost } from './claim.ts'
 
-/**
- * In milliseconds. A statement whose connection is lost may run later: while PostgreSQL is paused, it waits in PostgreSQL's socket, and so may the
- * one that releases.
- */
-const pause = 5000
+/** In milliseconds. */
+const usual = {
+  /** An answer that has not come by then does not come: the limit of a statement is six seconds, see platform/pools.ts. */
+  patience: 7000,
+  /** Between two looks. */
+  interval: 1000,
+}
 
-/** Whether deliveries may carry the number of a sender that it does not know about, because the answer to a statement was lost. */
+/** Finds deliveries that carry the number of a sender without its knowledge, because the answer to a statement was lost. */
 export class Doubt {
-  readonly #pause: number
-  /** The transaction that first released the deliveries; when the pause is over; whether all transactions of that time have ended. */
-  #raised: { first?: bigint; pause_ends?: number; settled?: boolean } | undefined
+  readonly #patience: number
+  readonly #interval: number
+  /** When the first look was, and its transaction. */
+  #raised: { first?: { at: number; transaction: bigint } } | undefined
+  /** Deliveries that the sender did not know at the last look, and since when. */
+  #unknown = new Map<number, number>()
+  #looked_at = -Infinity
 
-  constructor(milliseconds = pause) {
-    this.#pause = milliseconds
+  constructor({ patience, interval } = usual) {
+    this.#patience = patience
+    this.#interval = interval
   }
 
   raise() {
@@ -22,18 +29,25 @@ export class Doubt {
   }
 
   /**
-   * Releases the deliveries of a sender, which must have none in flight. A commit whose answer was lost may not have ended yet, because it waits
-   * for a standby, for example. So the next calls release them again, until every transaction has ended that had begun at the first call; and
-   * once more after a pause. Not more often, because a delivery that is stored at this moment may be sent twice.
+   * Releases the deliveries of a sender that it has not known for so long that no answer can be on its way. If an answer was, they would be sent
+   * twice. A commit whose answer was lost may not have ended yet, because it waits for a standby, for example; and a statement may wait in the
+   * socket of a paused PostgreSQL. So the next calls look again, until every transaction has ended that had begun at the first look, and for some
+   * seconds.
    */
-  async settle(db: Database, sender: number) {
+  async settle(db: Database, sender: number, known: ReadonlySet<number>) {
     const raised = this.#raised
-    if (!raised || (raised.settled && performance.now() < (raised.pause_ends ?? 0))) return
-    const { oldest, own } = await releaseAll(db, sender)
     const now = performance.now()
-    raised.first ??= own
-    raised.pause_ends ??= now + this.#pause
-    raised.settled = oldest >= raised.first
-    if (raised.settled && now >= raised.pause_ends && this.#raised === raised) this.#raised = undefined
+    if (!raised || now - this.#looked_at < this.#interval) return
+    this.#looked_at = now
+    const { ids, oldest, own } = await listCarried(db, sender)
+    const former = this.#unknown
+    this.#unknown = new Map(ids.filter((id) => !known.has(id)).map((id) => [id, former.get(id) ?? now]))
+    const lost = ids.filter((id) => now - (this.#unknown.get(id) ?? now) >= this.#patience)
+    if (lost.length) await releaseLost(db, sender, lost)
+    for (const id of lost) this.#unknown.delete(id)
+    raised.first ??= { at: now, transaction: own }
+    const { first } = raised
+    const isOver = oldest >= first.transaction && now - first.at >= this.#patience && this.#unknown.size === 0
+    if (isOver && this.#raised === raised) this.#raised = undefined
   }
 }

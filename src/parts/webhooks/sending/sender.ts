@@ -169,12 +169,12 @@ export class Sender {
     do {
       await this.#pace()
       this.#claimAgain = false
-      const room = limits.mostOwned - this.#count
       const { number } = this.#membership
       if (this.#stopped || number === undefined || !this.#options.web()) return
+      await this.#doubt.settle(this.#options.db, number, this.#owned)
+      const room = limits.mostOwned - this.#count
       this.#more = true
       if (room < limits.leastRoom && this.#count > 0) return
-      if (this.#count === 0) await this.#doubt.settle(this.#options.db, number)
       const per_hook = limits.mostOwnedPerHook
       const full_hooks = this.#limiter.fullHooks(per_hook)
       claimed = await claimDeliveries(this.#options.db, number, { most: room, per_hook, full_hooks })
