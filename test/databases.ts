@@ -18,6 +18,7 @@ export interface TestDatabase {
 export const patient: DatabaseOptions = {
   probe: 120_000,
   brief: { connect: 120_000, lock: 25_000, statement: 120_000, pause: 120_000 },
+  long: { connect: 120_000, pause: 120_000 },
 }
 
 const server = (): pg.ClientConfig => JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')

@@ -54,6 +54,7 @@ const nothing: Topics = new Map()
 
 export interface DatabaseOptions extends Partial<HealthLimits> {
   brief?: Partial<Patience>
+  long?: Partial<Patience>
   /** Settings of PostgreSQL for its sessions. */
   session?: SessionSettings
 }
@@ -85,7 +86,7 @@ export class Database implements Queryable, AsyncDisposable {
     const patience = { ...brief, ...options.brief }
     const { session } = options
     this.pool = openPool({ max: 16, ...connection }, patience, this.health, session)
-    this.background = openPool({ max: 12, ...connection }, long, this.health, session)
+    this.background = openPool({ max: 12, ...connection }, { ...long, ...options.long }, this.health, session)
     this.#steady = openPool({ max: 8, ...connection, ...pipelined }, patience, this.health, { ...session, ...steady })
   }
 
