@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { runConformance, startChecked } from './checked-server.ts'
 import { type Fault, type Given, openWrongServer, type Passed } from './wrong-server.ts'
 
@@ -9,15 +10,25 @@ before(async () => {
 })
 after(() => server.close())
 
-/** The ids of the checks that found a fault, and of those that did not. */
-async function judge(fault: Fault, only: string[]) {
+/** The ids of the checks that found a fault, and of those that did not. `timeout` is in seconds. */
+async function judge(fault: Fault, only: string[], timeout = usual) {
   await using wrong = await openWrongServer(server.url, fault)
   const chosen = only.flatMap((pattern) => ['--only', pattern])
   // The checks wait for what never comes.
-  const args = [wrong.url, '--receiver', 'none', '--timeout', '3', '--concurrency', '8', ...chosen]
+  const args = [wrong.url, '--receiver', 'none', '--timeout', `${timeout}`, '--concurrency', '8', ...chosen]
   const { report } = await runConformance(args, server.secrets)
   const ids = (outcome: string) => report.results.filter((result) => result.outcome === outcome).map(({ id }) => id)
   return { failed: ids('failed').sort(), passed: ids('passed').sort(), skipped: ids('skipped').sort() }
+}
+
+/** Seconds of a check for what never comes; and for a right answer, when the machine is too busy to give it in the usual time. */
+const [usual, busy] = [3, 30]
+
+/** These checks find the fault, and the others do not. */
+async function finds(fault: Fault, only: string[], expected: string[]) {
+  const { failed } = await judge(fault, only)
+  if (isDeepStrictEqual(failed, expected)) return
+  assert.deepEqual((await judge(fault, only, busy)).failed, expected)
 }
 
 const timelines = [
@@ -43,12 +54,9 @@ const inLists =
 test('empty lists are found by every check that reads one', async () => {
   const lists = ['events', 'starred', 'stargazers', 'subscribers', 'hooks.list', 'imports.authors', 'imports.get']
   const fault = inLists(() => [])
-  const { failed } = await judge(
+  await finds(
     { answer: (answer, request) => void (/\/user\/orgs/.test(request.path) || fault(answer, request)) },
     lists,
-  )
-  assert.deepEqual(
-    failed,
     [
       ...[
         'dashboard',
@@ -89,9 +97,9 @@ test('lists in another order are found', async () => {
     const isEvent = 'actor' in row && typeof row.created_at === 'string'
     return isEvent ? { ...row, created_at: new Date(Date.parse(`${row.created_at}`) - 1000 * index).toISOString() } : row
   }
-  const { failed } = await judge({ answer: inLists((rows) => rows.map(apart).toReversed()) }, parts)
-  assert.deepEqual(
-    failed,
+  await finds(
+    { answer: inLists((rows) => rows.map(apart).toReversed()) },
+    parts,
     [
       ...timelines,
       'notifications.list.sorted',
@@ -108,9 +116,9 @@ test('parameters that are ignored are found', async () => {
       if (request.method === 'GET' && request.path.startsWith('/api/')) request.path = request.path.split('?')[0] ?? ''
     },
   }
-  const { failed } = await judge(fault, ['page', 'most', 'since', 'direction', 'invalid', 'notifications.all'])
-  assert.deepEqual(
-    failed,
+  await finds(
+    fault,
+    ['page', 'most', 'since', 'direction', 'invalid', 'notifications.all'],
     [
       'deliveries.list.invalid',
       'events.most',
@@ -142,9 +150,9 @@ test('a 304 for what has changed is found', async () => {
       if (isConditional(request)) answer.status = 304
     },
   }
-  const { failed } = await judge(fault, conditional)
-  assert.deepEqual(
-    failed,
+  await finds(
+    fault,
+    conditional,
     [
       ...polling,
       'notifications.list.changed',
@@ -161,9 +169,9 @@ test('a 200 for what has not changed is found', async () => {
       for (const name of ['if-none-match', 'if-modified-since']) delete headers[name]
     },
   }
-  const { failed } = await judge(fault, conditional)
-  assert.deepEqual(
-    failed,
+  await finds(
+    fault,
+    conditional,
     [
       ...polling,
       'events.not-modified.free',
@@ -182,9 +190,9 @@ test('one reason for all notifications is found', async () => {
       answer.text = answer.text.replaceAll(/"reason":"\w+"/g, '"reason":"subscribed"')
     },
   }
-  const { failed } = await judge(fault, ['threads.reason', 'own-act'])
-  assert.deepEqual(
-    failed,
+  await finds(
+    fault,
+    ['threads.reason', 'own-act'],
     [
       'notifications.own-act',
       ...[
@@ -208,8 +216,11 @@ test('an address that leads to another record is found', async () => {
       if (/\/(threads|hooks)\/\d+$/.test(path)) answer.text = answer.text.replace(/"id":"?\d+"?/, '"id":"1"')
     },
   }
-  const { failed } = await judge(fault, ['threads.get', 'hooks.get', 'threads.subscription.get'])
-  assert.deepEqual(failed, ['hooks.get', 'threads.get', 'threads.subscription.get'].sort())
+  await finds(
+    fault,
+    ['threads.get', 'hooks.get', 'threads.subscription.get'],
+    ['hooks.get', 'threads.get', 'threads.subscription.get'],
+  )
 })
 
 test('timelines with events that are too old or too new are found', async () => {
@@ -228,7 +239,7 @@ test('imports that are closed in part are found', async () => {
       if (/\/import\/large_files$/.test(path)) answer.status = 410
     },
   }
-  assert.deepEqual((await judge(fault, ['imports.closed'])).failed, ['imports.closed'])
+  await finds(fault, ['imports.closed'], ['imports.closed'])
 })
 
 test('a private feed without its token is found', async () => {
@@ -239,5 +250,5 @@ test('a private feed without its token is found', async () => {
       request.path = request.path.replace('token=wrong', `token=${token}`)
     },
   }
-  assert.deepEqual((await judge(fault, ['feeds.atom.wrong-token'])).failed, ['feeds.atom.wrong-token'])
+  await finds(fault, ['feeds.atom.wrong-token'], ['feeds.atom.wrong-token'])
 })
