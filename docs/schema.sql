@@ -584,7 +584,7 @@ create table hooks (
   app_id bigint
 ) with (fillfactor=70);
 alter table hooks add constraint hooks_content_type_check CHECK ((content_type = ANY (ARRAY['json'::text, 'form'::text])));
-alter table hooks add constraint hooks_paused_reason_check CHECK ((paused_reason = ANY (ARRAY['maker_lost_access'::text, 'maker_suspended'::text, 'maker_deleted'::text])));
+alter table hooks add constraint hooks_paused_reason_check CHECK ((paused_reason = ANY (ARRAY['maker_lost_access'::text, 'maker_suspended'::text, 'maker_deleted'::text, 'restored'::text])));
 alter table hooks add constraint hooks_target_type_check CHECK ((target_type = ANY (ARRAY['repository'::text, 'organization'::text, 'integration'::text])));
 alter table hooks add constraint hooks_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE SET NULL;
 alter table hooks add constraint hooks_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;

@@ -2,6 +2,7 @@ import { recordAudit } from '#activity/audit.ts'
 import { UsageError } from '#cli/command.ts'
 import { findHook, type ListedHook, listAllHooks } from '#parts/webhooks/all-hooks.ts'
 import { createReplay } from '#parts/webhooks/replays/replays.ts'
+import { resumeRestoredHooks } from '#parts/webhooks/restored.ts'
 import { StartError } from '#platform/errors.ts'
 import { listCommand } from './list-command.ts'
 import { idIn, type Subcommand, subcommand } from './subcommand.ts'
@@ -10,6 +11,20 @@ import { dateText } from './table.ts'
 export const hookCommands: Subcommand[] = [
   listing('list', 'list webhooks of all repositories, organizations and apps', false),
   listing('failing', 'list active webhooks whose last delivery failed', true),
+  subcommand({
+    name: 'hooks resume-restored',
+    summary: 'activate the webhooks that a restore paused',
+    about:
+      'Do this when the server of the backup no longer runs. Deliveries that waited in the backup are not sent; see hooks replay.',
+    async run({ open }) {
+      const { db, operator } = await open()
+      const active = await db.transaction(async (transaction) => {
+        await recordAudit(transaction, operator, 'hook.resume_restored', 'all')
+        return resumeRestoredHooks(transaction)
+      })
+      return { data: { active }, text: `${active} webhooks are active again.` }
+    },
+  }),
   subcommand({
     name: 'hooks replay',
     arguments: 'ID',

@@ -5,6 +5,7 @@ import { missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { Import } from './import-row.ts'
 import { cancelImport, type ImportDeps, updateImport } from './imports.ts'
+import { applyEvent } from './progress.ts'
 
 /** An import as operators see it, without its credentials. */
 export type ListedImport = Pick<Import, 'id' | 'vcs' | 'status' | 'percent' | 'push_percent' | 'message' | 'updated_at'> & {
@@ -44,6 +45,14 @@ async function loadTarget(db: Transaction, name: string): Promise<{ repo: Target
     sql`select ${accountColumns} from accounts a where a.id = ${found.requester_id ?? found.owner_id}`,
   )
   return { repo: found, requester }
+}
+
+/** Ends the imports of a server that was restored from a backup, because the server of the backup may still run them. Returns how many. */
+export async function endRestoredImports(db: Transaction): Promise<number> {
+  const active = await db.rows<Pick<Import, 'id' | 'run'>>(sql`select id, run from imports where active order by id`)
+  const message = 'The server was restored from a backup while this import was in progress. Restart the import to run it here.'
+  for (const { id, run } of active) await applyEvent(db, id, run, 'failed', { message })
+  return active.length
 }
 
 export async function cancelImportByAdmin(db: Transaction, admin: Administrator, name: string) {

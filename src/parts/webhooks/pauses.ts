@@ -9,9 +9,9 @@ import type { HookTarget } from './hook-target.ts'
 
 /**
  * A hook sends as long as its maker may administer its repository or organization. When the maker loses that access, a trigger pauses the
- * hook (0018_hook_makers.sql) and adds the job that notifies the owners. Setting the hook to active resumes it.
+ * hook (0018_hook_makers.sql) and adds the job that notifies the owners. Setting the hook to active resumes it. A restore pauses all hooks.
  */
-export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted'
+export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted' | 'restored'
 
 /**
  * Locks admin access to the target until the transaction ends, so that a transaction which removes the access afterwards sees the hook.

@@ -37,12 +37,15 @@ const { oid } = await storeContents(
   })(),
 )
 await db.query(sql`insert into lfs_objects (repo_id, oid, size, created_at) values (${engine.id}, ${oid}, 5, ${db.now})`)
+await expect(201, await ada.post('/repos/ada/engine/hooks', { config: { url: 'https://receiver.example/hook' } }))
+await ada.owns('attic')
+await expect(201, await ada.put('/repos/ada/attic/import', { vcs: 'git', vcs_url: 'https://source.example/attic.git' }))
 const before = await main()
 const made = await operator.data('backup', file)
 await expect(201, await ada.put('/repos/ada/engine/contents/later.txt', commit('later.txt')))
 
 test('a backup is restored with DATABASE_URL, with the refs of the database at that moment', async () => {
-  assert.partialDeepStrictEqual(made, { repositories: 1, files: 1, without_folder: [] })
+  assert.partialDeepStrictEqual(made, { repositories: 2, files: 1, without_folder: [] })
   await using target = await openDatabase({ empty: true })
   const data = join(folder, 'shared')
   const restored = openOperator({ BELFRY_DATA: data, DATABASE_URL: target.url }, forge.clock)
@@ -59,7 +62,7 @@ test('a backup is restored with DATABASE_URL, with the refs of the database at t
   assert.deepEqual(await target.query('select title, body from issues where number = 1'), [
     { title: 'Tab\tand \\ and ünïcode', body: 'null: \\N' },
   ])
-  const [counted] = await target.query('select open_issues_count from repositories')
+  const [counted] = await target.query("select open_issues_count from repositories where name = 'engine'")
   assert.equal(counted.open_issues_count, 2, 'triggers did not count again')
   const references = "select count(*)::int from pg_constraint where contype = 'f'"
   assert.deepEqual(
@@ -69,6 +72,31 @@ test('a backup is restored with DATABASE_URL, with the refs of the database at t
   assert.deepEqual(await target.query("select tgname from pg_trigger where tgenabled <> 'O'"), [])
   const again = openOperator({ BELFRY_DATA: join(folder, 'another'), DATABASE_URL: target.url }, forge.clock)
   assert.match((await again.run('restore', file)).stderr, /^The database in DATABASE_URL has tables\./)
+})
+
+test('a restored copy sends nothing and imports nothing, until the operator says so', async () => {
+  await using copy = await openDatabase({ empty: true })
+  const restored = openOperator({ BELFRY_DATA: join(folder, 'copy'), DATABASE_URL: copy.url }, forge.clock)
+  const text = await restored.text('restore', file)
+  assert.match(text, /^It sends nothing: 1 webhooks are paused, 1 waiting deliveries dropped, 1 imports ended\.$/m)
+  const states = 'select active, paused_reason from hooks'
+  assert.deepEqual(await copy.query(states), [{ active: false, paused_reason: 'restored' }])
+  assert.deepEqual(await copy.query('select id from pending_deliveries'), [])
+  assert.deepEqual(await copy.query('select status, active from imports'), [{ status: 'error', active: false }])
+  assert.deepEqual(await restored.data('hooks', 'resume-restored'), { active: 1 })
+  assert.deepEqual(await copy.query(states), [{ active: true, paused_reason: null }])
+  // A copy that was made with other tools.
+  assert.partialDeepStrictEqual(await restored.data('silence', '--yes'), { paused_hooks: 1, dropped_deliveries: 0 })
+  assert.deepEqual(await copy.query(states), [{ active: false, paused_reason: 'restored' }])
+})
+
+test('restore --live continues deliveries and imports', async () => {
+  await using successor = await openDatabase({ empty: true })
+  const restored = openOperator({ BELFRY_DATA: join(folder, 'live'), DATABASE_URL: successor.url }, forge.clock)
+  assert.equal((await restored.data('restore', file, '--live')).silenced, null)
+  assert.deepEqual(await successor.query('select active from hooks'), [{ active: true }])
+  assert.deepEqual(await successor.query('select event from pending_deliveries'), [{ event: 'ping' }])
+  assert.deepEqual(await successor.query('select status, active from imports'), [{ status: 'importing', active: true }])
 })
 
 test('a backup that is damaged or cut off is refused before anything is written', async () => {

@@ -13,6 +13,7 @@ import { checkLine, examineAll } from '../doctor.ts'
 import { type Subcommand, subcommand } from '../subcommand.ts'
 import { createBackup } from './create-backup.ts'
 import { restoreBackup } from './restore-backup.ts'
+import { silence, silencedText } from './silence.ts'
 
 export const backupCommands: Subcommand[] = [
   subcommand({
@@ -59,16 +60,40 @@ Files of Git LFS, releases and imports in a bucket (BELFRY_STORAGE_URL) are left
     arguments: 'FILE',
     summary: 'restore a backup into an empty BELFRY_DATA, and check the result',
     about: `The server must not run. With DATABASE_URL, that database must be empty too. A backup of an older Belfry is migrated.
-Files of Git LFS, releases and imports that the backup has are written into BELFRY_DATA, or into the bucket of BELFRY_STORAGE_URL.`,
-    async run({ given: [path = ''], progress, terminal }) {
-      const restored = await restoreBackup(terminal.environment, terminal.clock, path, progress)
+Files of Git LFS, releases and imports that the backup has are written into BELFRY_DATA, or into the bucket of BELFRY_STORAGE_URL.
+Webhooks are paused, waiting deliveries dropped and imports in progress ended, because the server of the backup may still run. Give --live
+if this server takes its place. To activate the webhooks later: npx belfry admin hooks resume-restored.`,
+    options: {
+      live: {
+        type: 'boolean',
+        default: false,
+        about: 'this server replaces the one of the backup: send webhooks, continue imports',
+      },
+    },
+    async run({ options: { live }, given: [path = ''], progress, terminal }) {
+      const restored = await restoreBackup(terminal.environment, terminal.clock, path, progress, { live })
       const checks = await check(terminal.environment, terminal, progress, 'site.restore', resolve(path))
       const lines = [
         `Restored the backup of ${restored.created_at} (Belfry ${restored.belfry}): ${restored.repositories} repositories, ${restored.files} files.`,
+        restored.silenced ? silencedText(restored.silenced) : 'It is live: it sends what waits, and continues imports.',
         ...checks.map(checkLine),
       ]
       const failed = checks.some(({ state }) => state === 'failed')
       return { data: { ...restored, checks }, text: lines.join('\n'), code: failed ? 1 : 0 }
+    },
+  }),
+  subcommand({
+    name: 'silence',
+    summary: 'for a copy made by other means: pause webhooks, drop what waits, end imports',
+    about: 'Run it before the copy starts for the first time. restore does the same, unless you give --live.',
+    dangerous: () => 'This pauses all webhooks of this server, drops waiting deliveries and ends imports.',
+    async run({ open }) {
+      const { db, operator } = await open()
+      const data = await db.transaction(async (transaction) => {
+        await recordAudit(transaction, operator, 'site.silence', 'all')
+        return silence(transaction)
+      })
+      return { data, text: silencedText(data) }
     },
   }),
 ]

@@ -24,8 +24,14 @@ import { openLog } from '#platform/log.ts'
 import { checkKnown, migrate } from '#platform/migrate.ts'
 import type { TarEntry } from '#platform/read-tar.ts'
 import { type Completion, checkArchive, type Manifest, readArchive } from './archive.ts'
+import { type Silenced, silence } from './silence.ts'
 
-export type Restored = Pick<Manifest, 'belfry' | 'created_at'> & Omit<Completion, 'sha256'>
+export type Restored = Pick<Manifest, 'belfry' | 'created_at'> & Omit<Completion, 'sha256'> & { silenced: Silenced | null }
+
+export interface RestoreOptions {
+  /** The restored server replaces the one of the backup: it sends webhooks and continues imports. */
+  live: boolean
+}
 
 /** Restores a backup into an empty data folder, and with `DATABASE_URL` into an empty database. A server starts on it only if it finished. */
 export async function restoreBackup(
@@ -33,6 +39,7 @@ export async function restoreBackup(
   clock: Clock,
   path: string,
   progress: ProgressLine,
+  { live }: RestoreOptions = { live: false },
 ): Promise<Restored> {
   const settings = readSettings(environment)
   const data = settings.BELFRY_DATA
@@ -58,10 +65,11 @@ export async function restoreBackup(
   await writeFiles(entries, storage, files)
   await migrate(db)
   await writeAllRefs(db, storage, progress)
+  const silenced = live ? null : await db.transaction(silence)
   syncFolderNow(data)
   mark[Symbol.dispose]()
   const { sha256: _, ...counts } = completion
-  return { belfry: manifest.belfry, created_at: manifest.created_at, ...counts }
+  return { belfry: manifest.belfry, created_at: manifest.created_at, ...counts, silenced }
 }
 
 /** A new disk has a folder `lost+found`. */

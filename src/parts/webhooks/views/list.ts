@@ -36,7 +36,7 @@ export function stateMarks({ active, paused_reason, insecure_ssl }: Hook): Html 
   return html`${!active && off}${insecure_ssl && html` <span class="badge warn">certificates not checked</span>`}`
 }
 
-const pausedBecause: Record<PausedReason, string> = {
+const pausedBecause: Record<Exclude<PausedReason, 'restored'>, string> = {
   maker_lost_access: 'no longer has admin access here',
   maker_suspended: 'is suspended',
   maker_deleted: 'has deleted their account',
@@ -45,9 +45,13 @@ const pausedBecause: Record<PausedReason, string> = {
 /** `settings` is the address of the form that resumes the hook, unless it is on the same page. */
 export function pausedNote({ paused_reason, paused_at, maker }: Hook, settings?: string): Html | undefined {
   if (!paused_reason) return undefined
+  const responsible = maker ? `${maker}, who is responsible for it,` : 'the person responsible for it'
+  const cause =
+    paused_reason === 'restored'
+      ? 'this server was restored from a backup, and the original may still run'
+      : `${responsible} ${pausedBecause[paused_reason]}`
   const where = settings ? html`in its <a href="${settings}">settings</a>` : 'below'
-  return html`<section class="card paused" aria-label="Paused"><p><strong>This webhook is paused</strong>, because ${maker ? `${maker}, who is responsible for it,` : 'the person responsible for it'}
-${pausedBecause[paused_reason]}.${paused_at && html` <span class="muted">${exactTime(paused_at)}</span>`}</p>
+  return html`<section class="card paused" aria-label="Paused"><p><strong>This webhook is paused</strong>, because ${cause}.${paused_at && html` <span class="muted">${exactTime(paused_at)}</span>`}</p>
 <p>Nothing is sent until an administrator sets it to active ${where}. They become responsible for it, so check its address first.</p></section>`
 }
 
