@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -19,7 +19,7 @@ const calls: [command: string, prints: RegExp][] = [
   ['users suspend ada', /^ada is suspended\.$/],
   ['users unsuspend ada', /^ada is no longer suspended\.$/],
   ['users promote ada', /^ada is a site admin\.$/],
-  ['users demote ada', /^ada is no site admin\.$/],
+  ['users demote ada', /^ada is not a site admin any more\.$/],
   ['users reset-password ada', /^ada has a new password\./],
   ['tokens create ada --scopes repo', /^\w{40}$/],
   ['tokens list ada', /repo +…\w{8}/],
@@ -27,6 +27,15 @@ const calls: [command: string, prints: RegExp][] = [
   ['orgs create acme --owner ada', /^Created acme, owned by ada\.$/],
   ['orgs add-owner acme ben', /^ben is an owner of acme\.$/],
   ['orgs members acme', /ada[\s\S]*owner[\s\S]*ben[\s\S]*owner/],
+  ['users create cleo --no-password', /^Created cleo\.$/],
+  ['users from-file USERS', /^LOGIN +STATE +TEAMS +PASSWORD\ngrace +created +acme +\w+$/],
+  ['orgs add-member acme cleo', /^cleo is a member of acme\.$/],
+  ['teams create acme Core --maintainer ada', /^Created acme\/core, maintained by ada\.$/],
+  ['teams add-member acme core cleo', /^cleo is a member of acme\/core\.$/],
+  ['teams members acme core', /ada +- +maintainer\ncleo +- +member/],
+  ['teams list acme', /^TEAM .*\ncore +Core +to all members +2 /],
+  ['teams remove-member acme core cleo', /^cleo has left acme\/core\.$/],
+  ['orgs remove-member acme cleo', /^cleo has left acme\.$/],
   ['orgs suspend acme', /^acme is suspended\.$/],
   ['orgs list --filter suspended', /acme/],
   ['orgs unsuspend acme', /^acme is no longer suspended\.$/],
@@ -35,6 +44,8 @@ const calls: [command: string, prints: RegExp][] = [
   ['imports cancel admin/copy --yes', /^The import of admin\/copy is cancelled\.$/],
   ['hooks list', /admin\/engine/],
   ['hooks failing', /^ID /],
+  ['silence --yes', /^It sends nothing: 0 webhooks are paused/],
+  ['hooks resume-restored', /^0 webhooks are active again\.$/],
   ['hooks replay HOOK --since SINCE', /^Replay \d+ of hook/],
   ['jobs list', /waiting, \d+ running, 0 failed\./],
   ['jobs retry --all', /^Retrying 0 jobs\.$/],
@@ -58,7 +69,10 @@ test('every subcommand of admin works from the package, beside a running server'
   const belfry = await host.start({ program })
   const hook = await prepare(belfry, host)
   const file = join(host.folder, 'belfry.tar')
-  const filled: Record<string, string> = { HOOK: `${hook}`, FILE: file, SINCE: new Date(Date.now() - 60_000).toISOString() }
+  const users = join(host.folder, 'users.csv')
+  await writeFile(users, 'login,teams\ngrace,acme\n')
+  const since = new Date(Date.now() - 60_000).toISOString()
+  const filled: Record<string, string> = { HOOK: `${hook}`, FILE: file, USERS: users, SINCE: since }
   const run = (data: string, words: string[]) =>
     exec(program, ['admin', ...words], { cwd: host.folder, env: { ...process.env, BELFRY_DATA: data } })
   for (const [command, prints] of calls) {

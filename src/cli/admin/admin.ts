@@ -9,14 +9,18 @@ import { keyCommands } from './keys.ts'
 import { maintenanceCommands } from './maintenance.ts'
 import { orgCommands } from './orgs.ts'
 import type { Subcommand } from './subcommand.ts'
+import { teamCommands } from './teams.ts'
 import { tokenCommands } from './tokens.ts'
 import { userCommands } from './users.ts'
+import { usersFromFile } from './users-file.ts'
 
 /** In the order of `npx belfry admin --help`. */
 export const subcommands: Subcommand[] = [
   ...userCommands,
+  usersFromFile,
   ...tokenCommands,
   ...orgCommands,
+  ...teamCommands,
   ...importCommands,
   ...hookCommands,
   ...jobCommands,

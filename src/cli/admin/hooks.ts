@@ -1,6 +1,6 @@
 import { recordAudit } from '#activity/audit.ts'
 import { UsageError } from '#cli/command.ts'
-import { findHook, type ListedHook, listAllHooks } from '#parts/webhooks/all-hooks.ts'
+import { findHook, type ListedHook, listAllHooks, mostCounted } from '#parts/webhooks/all-hooks.ts'
 import { createReplay } from '#parts/webhooks/replays/replays.ts'
 import { resumeRestoredHooks } from '#parts/webhooks/restored.ts'
 import { StartError } from '#platform/errors.ts'
@@ -72,6 +72,8 @@ function listing(verb: string, summary: string, failing: boolean): Subcommand {
       'FAILED IN A ROW': ({ failures }) => failures,
       'LAST RESPONSE': ({ last_code, last_status }) => last_code && `${last_code} ${last_status}`,
       AT: ({ last_delivered_at }) => dateText(last_delivered_at),
+      WAITING: ({ waiting }) => (waiting < mostCounted ? waiting : `${mostCounted} or more`),
+      'NEXT ATTEMPT': ({ next_attempt_at }) => dateText(next_attempt_at),
     },
   })
 }

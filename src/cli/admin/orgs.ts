@@ -1,8 +1,14 @@
-import { recordAudit } from '#activity/audit.ts'
+import { actorOf, recordAudit } from '#activity/audit.ts'
 import { UsageError } from '#cli/command.ts'
 import { createOrganizationByAdmin } from '#hosting/administration/acts.ts'
 import { administerOrganization } from '#hosting/administration/organization-acts.ts'
-import { listMembers, type OrganizationRole, setMembership } from '#hosting/organizations/organizations.ts'
+import {
+  findMembership,
+  listMembers,
+  type OrganizationRole,
+  removeMembership,
+  setMembership,
+} from '#hosting/organizations/organizations.ts'
 import { loadAccount } from '#identity/accounts.ts'
 import { type ListedAccount, listAccounts } from '#parts/administration/accounts.ts'
 import type { Queryable } from '#platform/database.ts'
@@ -81,10 +87,42 @@ export const orgCommands: Subcommand[] = [
       const user = await findUser(db, login)
       const org = await findOrganization(db, name)
       await db.transaction(async (transaction) => {
-        await setMembership(transaction, user, org, user, 'admin')
+        await setMembership(transaction, actorOf(operator), org, user, 'admin')
         await recordAudit(transaction, operator, 'org.add_owner', `${org.login}: ${user.login}`)
       })
       return { data: { org: org.login, owner: user.login }, text: `${user.login} is an owner of ${org.login}.` }
+    },
+  }),
+  subcommand({
+    name: 'orgs add-member',
+    arguments: 'ORG LOGIN',
+    summary: 'add a user to an organization; an owner becomes a member',
+    async run({ given: [name = '', login = ''], open }) {
+      const { db, operator } = await open()
+      const user = await findUser(db, login)
+      const org = await findOrganization(db, name)
+      await db.transaction(async (transaction) => {
+        await setMembership(transaction, actorOf(operator), org, user, 'member')
+        await recordAudit(transaction, operator, 'org.add_member', `${org.login}: ${user.login}`)
+      })
+      return { data: { org: org.login, member: user.login }, text: `${user.login} is a member of ${org.login}.` }
+    },
+  }),
+  subcommand({
+    name: 'orgs remove-member',
+    arguments: 'ORG LOGIN',
+    summary: 'remove a user from an organization, its teams and its repositories',
+    async run({ given: [name = '', login = ''], open }) {
+      const { db, operator } = await open()
+      const user = await findUser(db, login)
+      const org = await findOrganization(db, name)
+      await db.transaction(async (transaction) => {
+        if (!(await findMembership(transaction, org, user)))
+          throw new StartError(`${user.login} is not a member of ${org.login}.`)
+        await removeMembership(transaction, actorOf(operator), org, user)
+        await recordAudit(transaction, operator, 'org.remove_member', `${org.login}: ${user.login}`)
+      })
+      return { data: { org: org.login, removed: user.login }, text: `${user.login} has left ${org.login}.` }
     },
   }),
   changing('suspend', 'suspend an organization: nobody can change it or its repositories', 'is suspended'),
@@ -119,7 +157,7 @@ function changing(act: 'suspend' | 'unsuspend', summary: string, outcome: string
   })
 }
 
-async function findOrganization(db: Queryable, login: string) {
+export async function findOrganization(db: Queryable, login: string) {
   const org = await loadAccount(db, login).catch(() => undefined)
   if (org?.type !== 'Organization') throw new StartError(`There is no organization "${login}".`)
   return org

@@ -25,6 +25,34 @@ test('an operator creates an organization, and gives it another owner', inject(a
   ])
 }))
 
+test('an operator manages members and teams', inject(async (forge) => {
+  const operator = operatorOf(forge)
+  const ada = await forge.person('ada')
+  const ben = await forge.person('ben')
+  await forge.organization('acme', ada)
+  assert.equal(await operator.text('orgs', 'add-member', 'acme', 'ben'), 'ben is a member of acme.')
+  const made = 'Created acme/core, maintained by ben.'
+  assert.equal(await operator.text('teams', 'create', 'acme', 'Core', '--maintainer', 'ben'), made)
+  assert.match((await operator.run('teams', 'create', 'acme', 'Other')).stderr, /^--maintainer is missing/)
+  await forge.person('cleo')
+  assert.equal(await operator.text('teams', 'add-member', 'ACME', 'core', 'cleo'), 'cleo is a member of acme/core.')
+  assert.deepEqual(pick(await operator.data('teams', 'members', 'acme', 'core'), 'login', 'role'), [
+    ['ben', 'maintainer'],
+    ['cleo', 'member'],
+  ])
+  forge.clock.advance(1000)
+  assert.deepEqual(pick(await ben.read('/orgs/acme/teams/core/members'), 'login'), ['ben', 'cleo'])
+  assert.deepEqual(pick(await operator.data('teams', 'list', 'acme'), 'slug', 'privacy', 'members_count'), [
+    ['core', 'closed', 2],
+  ])
+  await operator.text('teams', 'remove-member', 'acme', 'core', 'cleo')
+  assert.match((await operator.run('teams', 'members', 'acme', 'nothing')).stderr, /^There is no team "nothing" in acme\./)
+  assert.equal(await operator.text('orgs', 'remove-member', 'acme', 'cleo'), 'cleo has left acme.')
+  assert.equal((await operator.run('orgs', 'remove-member', 'acme', 'cleo')).stderr, 'cleo is not a member of acme.')
+  assert.match((await operator.run('orgs', 'remove-member', 'acme', 'ada')).stderr, /^ada is the last owner of acme/)
+  assert.deepEqual(pick(await operator.data('orgs', 'members', 'acme'), 'login'), ['ada', 'ben'])
+}))
+
 test('an operator lists members, suspends an organization, and deletes it', inject(async (forge) => {
   const operator = operatorOf(forge)
   const ada = await forge.person('ada')
@@ -92,7 +120,15 @@ test('an operator finds failing hooks, and has events sent to them again', injec
   assert.deepEqual(await operator.data('hooks', 'failing'), [])
   await db.query(sql`update hooks set last_code = 502, last_status = 'timed out', failures = 3 where id = ${id}`)
   const [hook] = await operator.data('hooks', 'failing')
-  assert.partialDeepStrictEqual(hook, { id, target: 'ada/engine', host: 'hooks.example.com', last_code: 502, failures: 3 })
+  assert.partialDeepStrictEqual(hook, {
+    id,
+    target: 'ada/engine',
+    host: 'hooks.example.com',
+    last_code: 502,
+    failures: 3,
+    waiting: 1,
+  })
+  assert.equal(hook.next_attempt_at, forge.clock.now().toISOString())
   assert.doesNotMatch(await operator.text('hooks', 'list'), /secret-path|hidden/)
   const since = new Date(forge.clock.now().getTime() - 3_600_000).toISOString()
   assert.deepEqual((await operator.data('hooks', 'replay', `${id}`, '--since', since)).events, ['issues'])

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { injecting, openForge, pick } from '#test/forge.ts'
@@ -21,6 +24,47 @@ test('an operator creates a user, whose password is printed once', inject(async 
   assert.match((await operator.run('users', 'create', 'ADA')).stderr, /^Validation Failed: login is already taken\.$/)
   const silent = await operator.data('users', 'create', 'silent', '--no-password')
   assert.equal('password' in silent, false)
+}))
+
+test('users of a file are created with their teams, all or none', inject(async (forge) => {
+  const operator = operatorOf(forge)
+  const ada = await forge.person('ada')
+  await forge.organization('acme', ada)
+  await operator.text('teams', 'create', 'acme', 'Core', '--maintainer', 'ada')
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'belfry-users-'))
+  const file = join(folder.path, 'users.csv')
+  const fromFile = (text: string, ...options: string[]) => {
+    writeFileSync(file, text)
+    return operator.run('users', 'from-file', file, '--json', ...options)
+  }
+  const good = 'login,name,email,teams\r\ngrace,"Hopper, Grace",grace@example.com,acme/core\nlinus,,,acme\nada,,,acme/core\n'
+  assert.deepEqual(pick(JSON.parse((await fromFile(good, '--dry-run')).stdout), 'login', 'created'), [
+    ['grace', true],
+    ['linus', true],
+    ['ada', false],
+  ])
+  assert.deepEqual(pick(await operator.data('users', 'list'), 'login'), ['ada', 'admin'])
+  const [grace] = JSON.parse((await fromFile(good)).stdout)
+  forge.clock.advance(1000)
+  const user = await forge.nobody.with(basic('grace', grace.password)).read('/user')
+  assert.partialDeepStrictEqual(user, { name: 'Hopper, Grace', email: 'grace@example.com' })
+  const members = pick(await operator.data('teams', 'members', 'acme', 'core'), 'login', 'role')
+  assert.deepEqual(members, [
+    ['ada', 'maintainer'],
+    ['grace', 'member'],
+  ])
+  assert.deepEqual(pick(await operator.data('orgs', 'members', 'acme'), 'login'), ['ada', 'grace', 'linus'])
+
+  const refusals: [string, RegExp][] = [
+    ['', /^The first line must name the columns: login/],
+    ['login,phone\nx,1', /It has "phone"\.$/],
+    ['login\nmax\nMAX', /^Line 3: MAX is in the file twice\. Nothing was changed\.$/],
+    ['login,teams\nmax,acme\nmoritz,acme/nothing', /^Line 3: There is no team "nothing" in acme\./],
+    ['login\nmax\nnot a login', /^Line 3: "not a login" is not a login/],
+    ['login,email\nmax,max@example.com\nmoritz,grace@example.com', /^Line 3: email is already taken\./],
+  ]
+  for (const [text, message] of refusals) assert.match((await fromFile(text)).stderr, message)
+  assert.deepEqual(pick(await operator.data('users', 'list', '--search', 'm'), 'login'), [])
 }))
 
 test('suspending, promoting and their opposites take effect, and are in the audit log', inject(async (forge) => {
@@ -74,7 +118,7 @@ test('wrong arguments are refused with a hint, and every command has help', inje
   const operator = operatorOf(forge)
   for (const [given, message] of [
     [['users', 'create'], /^LOGIN is missing\. Run npx belfry admin users create --help/],
-    [['users', 'create', 'bad name!'], /^"bad name!" is no login/],
+    [['users', 'create', 'bad name!'], /^"bad name!" is not a login/],
     [['users', 'create', 'a', 'b'], /^"b" is one argument too many/],
     [['users', 'list', '--filter', 'odd'], /^There is no filter "odd"/],
     [['users', 'list', '--limit', '0'], /^--limit must be a whole number from 1/],
@@ -97,6 +141,6 @@ test('wrong arguments are refused with a hint, and every command has help', inje
   )
   const help = await operator.text('users', '--help')
   const names = [...help.matchAll(/^ {2}(users \S+)/gm)].map(([, name = '']) => name)
-  assert.equal(names.length, 7)
+  assert.equal(names.length, 8)
   for (const name of names) assert.match(await operator.text(...name.split(' '), '--help'), /--json +print the result as JSON/)
 }))

@@ -49,8 +49,7 @@ export const userCommands: Subcommand[] = [
       'password-stdin': passwordInput,
     },
     async run({ options, given: [login = ''], open }) {
-      if (!/^[a-z\d]+(-[a-z\d]+)*$/i.test(login))
-        throw new StartError(`"${login}" is no login: use letters, digits and single hyphens between them.`)
+      checkNewLogin(login)
       const chosen = options['no-password'] ? undefined : await choosePassword(options['password-stdin'])
       const { db, operator } = await open()
       const { email, name } = options
@@ -66,7 +65,7 @@ export const userCommands: Subcommand[] = [
   changing('suspend', 'suspend a user: tokens, password and sessions stop working', 'is suspended'),
   changing('unsuspend', 'let a suspended user in again', 'is no longer suspended'),
   changing('promote', 'make a user a site admin', 'is a site admin'),
-  changing('demote', 'make a site admin an ordinary user', 'is no site admin'),
+  changing('demote', 'make a site admin an ordinary user', 'is not a site admin any more'),
   subcommand({
     name: 'users reset-password',
     arguments: 'LOGIN',
@@ -104,6 +103,12 @@ function changing(act: Exclude<UserAct, 'rename' | 'delete'>, summary: string, o
       return { data, text: `${user.login} ${outcome}.` }
     },
   })
+}
+
+/** The server makes a login of any text. An operator gets exactly what they typed, or an error. */
+export function checkNewLogin(login: string) {
+  if (!/^[a-z\d]+(-[a-z\d]+)*$/i.test(login))
+    throw new StartError(`"${login}" is not a login: use letters, digits and single hyphens between them.`)
 }
 
 export const findUser = (db: Parameters<typeof loadUser>[0], login: string) =>

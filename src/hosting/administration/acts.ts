@@ -75,17 +75,18 @@ export async function createUserByAdmin(
     throw invalid({ resource: 'User', code: 'custom', field: 'password', message: 'a password has 8 to 256 characters' })
   }
   const password_hash = password === undefined ? null : await hashPassword(password)
-  return db.transaction(async (transaction) => {
-    const user = await createUser(transaction, {
-      login,
-      email: email ?? null,
-      email_verified: true,
-      name: name ?? null,
-      password_hash,
-    })
-    await recordAudit(transaction, admin, 'user.create', user.login)
-    return user
-  })
+  return db.transaction((transaction) => insertUserByAdmin(transaction, admin, { login, email, name, password_hash }))
+}
+
+/** The same with a password that is already hashed. An e-mail address that an administrator gives counts as verified. */
+export async function insertUserByAdmin(
+  db: Transaction,
+  admin: Administrator,
+  { login, email, name, password_hash }: Omit<WantedUser, 'password'> & { password_hash: string | null },
+): Promise<Account> {
+  const user = await createUser(db, { login, email: email ?? null, email_verified: true, name: name ?? null, password_hash })
+  await recordAudit(db, admin, 'user.create', user.login)
+  return user
 }
 
 /** Sets another password and ends all sessions. `two_factor: false` also removes the second factor, for a user who lost it. */

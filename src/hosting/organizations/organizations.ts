@@ -156,7 +156,7 @@ export async function setMemberAccess(db: Transaction, org: Account, access: num
 }
 
 /** A user who leaves an organization also leaves its teams, and loses access by name to its repositories. */
-export async function removeMembership(db: Transaction, remover: Account, org: Account, user: Account) {
+export async function removeMembership(db: Transaction, remover: { id: number }, org: Account, user: Account) {
   // Invitations first: accepting one locks it before it locks access.
   await db.query(sql`
     delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
@@ -168,7 +168,7 @@ export async function removeMembership(db: Transaction, remover: Account, org: A
 
 export async function endMembership(
   db: Transaction,
-  remover: Account,
+  remover: { id: number },
   org: Account,
   user: Account,
   { keeps_repositories = false } = {},

@@ -143,7 +143,14 @@ export async function findTeamRole(db: Queryable, team: Team, user: Account): Pr
 }
 
 /** A user who joins a team joins its organization. Only an owner may add a user who is not a member. */
-export async function setTeamRole(db: Transaction, adder: Account, org: Organization, team: Team, user: Account, role: TeamRole) {
+export async function setTeamRole(
+  db: Transaction,
+  adder: { id: number },
+  org: Organization,
+  team: Team,
+  user: Account,
+  role: TeamRole,
+) {
   await changingAccess(db, thisOwner(org), reachOf(team, user), () => writeTeamRole(db, adder, org, team, user, role))
 }
 
@@ -151,7 +158,14 @@ export async function setTeamRole(db: Transaction, adder: Account, org: Organiza
 const reachOf = (team: Team, user: Account) => sql`
   select ${user.id}::bigint as user_id, repo_id from team_repositories where team_id = ${team.id}`
 
-async function writeTeamRole(db: Transaction, adder: Account, org: Organization, team: Team, user: Account, role: TeamRole) {
+async function writeTeamRole(
+  db: Transaction,
+  adder: { id: number },
+  org: Organization,
+  team: Team,
+  user: Account,
+  role: TeamRole,
+) {
   if (!(await lockMembership(db, org, user))) {
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
     await setMembership(db, adder, org, user, 'member')
@@ -163,7 +177,7 @@ async function writeTeamRole(db: Transaction, adder: Account, org: Organization,
   if (is_new) await publishInOrganization(db, adder, org, { act: 'team.member_added', ...facts })
 }
 
-export async function removeFromTeam(db: Transaction, remover: Account, team: Team, user: Account) {
+export async function removeFromTeam(db: Transaction, remover: { id: number }, team: Team, user: Account) {
   const { rowCount } = await changingAccess(db, thisOwner({ id: team.org_id }), reachOf(team, user), () =>
     db.query(sql`delete from team_members where team_id = ${team.id} and user_id = ${user.id}`),
   )

@@ -1,4 +1,5 @@
 import { checkWritable } from '#identity/access.ts'
+import { type CsvRow, readCsv } from '#platform/csv.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { readEmail, readName, requestCorrection } from './authors.ts'
@@ -8,12 +9,6 @@ import { checkUntouched, loadImport, lockImportOf } from './import-store.ts'
 /** In bytes of the file. */
 export const longestCsv = 4 << 20
 const header = ['remote_id', 'name', 'email']
-
-interface Row {
-  /** From 1. */
-  line: number
-  fields: string[]
-}
 
 /** All authors of an import as CSV (RFC 4180), with the names and emails of their commits. */
 export async function writeAuthorsCsv(db: Queryable, repo: { id: number }): Promise<string> {
@@ -59,7 +54,7 @@ export async function applyAuthorsCsv(db: Transaction, repo: { id: number; archi
   return changed
 }
 
-function readAuthor(row: Row): { remote_id: string; name: string; email: string } {
+function readAuthor(row: CsvRow): { remote_id: string; name: string; email: string } {
   const [remote_id = '', name, email, ...others] = row.fields
   if (name === undefined || email === undefined || others.length > 0)
     throw wrongLine(row, `it must have the fields ${header.join(', ')}, and has ${row.fields.length}`)
@@ -71,39 +66,10 @@ function readAuthor(row: Row): { remote_id: string; name: string; email: string 
   }
 }
 
-const wrongLine = ({ line }: Row, why: string) =>
+const wrongLine = ({ line }: CsvRow, why: string) =>
   invalid({ resource: 'CommitAuthor', code: 'custom', field: 'authors', message: `line ${line}: ${why}` })
 
-/** Without the header and empty lines. A quoted field may contain commas, line ends and doubled quotes. */
-function* readRows(text: string): Generator<Row> {
-  let line = 1
-  let row: Row = { line, fields: [] }
-  let at = text.startsWith('\ufeff') ? 1 : 0
-  while (at < text.length) {
-    const [whole, quoted, plain] = matchField(text, at)
-    if (whole === undefined) throw wrongLine({ line, fields: [] }, 'a quote is not closed, or is in the middle of a field')
-    row.fields.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'))
-    at += whole.length
-    line += whole.split('\n').length - 1
-    const end = /\r?\n|,|$/y
-    end.lastIndex = at
-    const [separator = ''] = end.exec(text) ?? []
-    at += separator.length
-    if (separator === ',') {
-      if (at === text.length) row.fields.push('')
-      else continue
-    }
-    if (!isHeader(row) && !isEmpty(row)) yield row
-    if (separator !== '') line++
-    row = { line, fields: [] }
-  }
+/** Without the header. */
+function* readRows(text: string): Generator<CsvRow> {
+  for (const row of readCsv(text, wrongLine)) if (row.line !== 1 || row.fields.join().toLowerCase() !== header.join()) yield row
 }
-
-function matchField(text: string, at: number): (string | undefined)[] {
-  const field = /"((?:[^"]|"")*)"(?=,|\r?\n|$)|([^",\r\n]*(?:\r(?!\n)[^",\r\n]*)*)(?=,|\r?\n|$)/y
-  field.lastIndex = at
-  return field.exec(text) ?? []
-}
-
-const isHeader = ({ line, fields }: Row) => line === 1 && fields.join().toLowerCase() === header.join()
-const isEmpty = ({ fields }: Row) => fields.length === 1 && fields[0] === ''

@@ -7,10 +7,15 @@ import type { Hook } from './hooks.ts'
 export type ListedHook = Pick<
   Hook,
   'id' | 'target_type' | 'active' | 'events' | 'paused_reason' | 'last_code' | 'last_status' | 'last_delivered_at' | 'failures'
-> & { target: string; host: string }
+> & { target: string; host: string; waiting: number; next_attempt_at: Date | null }
+
+/** How many waiting deliveries of a hook are counted. */
+export const mostCounted = 10_000
 
 const columns = sql`h.id, h.target_type, h.active, h.events, h.paused_reason, h.last_code, h.last_status, h.last_delivered_at, h.failures,
-  coalesce(o.login || '/' || r.name, a.login, p.slug, '-') as target, coalesce(nullif(split_part(split_part(h.url, '/', 3), '@', -1), ''), h.url) as host`
+  coalesce(o.login || '/' || r.name, a.login, p.slug, '-') as target, coalesce(nullif(split_part(split_part(h.url, '/', 3), '@', -1), ''), h.url) as host,
+  (select count(*)::integer from (select from pending_deliveries d where d.hook_id = h.id limit ${mostCounted}) counted) as waiting,
+  (select min(d.ready_at) from (select ready_at from pending_deliveries d where d.hook_id = h.id order by d.id limit ${mostCounted}) d) as next_attempt_at`
 
 const source = sql`hooks h left join repositories r on r.id = h.repo_id left join accounts o on o.id = r.owner_id
   left join accounts a on a.id = h.org_id left join apps p on p.id = h.app_id`
