@@ -26,7 +26,6 @@ import { api as keys } from '#hosting/keys/api.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenanceApi } from '#hosting/maintenance/api.ts'
-import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
@@ -70,6 +69,7 @@ import { mountApi } from '#http/mount.ts'
 import type { RenderBodies } from '#http/rendered-bodies.ts'
 import { RequestMeter } from '#http/request-meter.ts'
 import { guardRoles } from '#http/role-guard.ts'
+import { measurements } from '#measurements.ts'
 import { api as auditLog } from '#parts/administration/api.ts'
 import { appApi } from '#parts/apps/api.ts'
 import { appHookApi } from '#parts/apps/hooks/api.ts'
@@ -194,7 +194,7 @@ export interface App {
 /** Mounts everything on two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
-  const metrics = new Metrics(belfry, countRepairs)
+  const metrics = new Metrics(belfry, measurements(belfry))
   const meter = new RequestMeter()
   const maintenance = new MaintenanceState(belfry.db)
   const site: Site = {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { alignLog } from '#activity/log.ts'
 import { type App, openApp } from '#app.ts'
-import type { Belfry } from '#belfry.ts'
+import { type Belfry, noDeliveries } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
 import { checkGit } from '#git/git.ts'
@@ -114,6 +114,7 @@ export async function start(
     vault: new Vault(data),
     send_text: openTextSender(settings.BELFRY_SMS_URL, settings.BELFRY_CA, log),
     started_at: clock.now(),
+    sent_deliveries: noDeliveries(),
     addresses: { web: '', versioned: '' },
   }
   // The embedded database serves one node only, so no other node commits.

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
 import { type App, openApp } from '#app.ts'
-import type { Belfry } from '#belfry.ts'
+import { type Belfry, noDeliveries } from '#belfry.ts'
 import { readSettings } from '#config.ts'
 import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
@@ -120,6 +120,7 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
         ? async (phone, text) => void server.texts.push({ phone, text })
         : openTextSender(settings.BELFRY_SMS_URL, null, log),
     started_at: clock.now(),
+    sent_deliveries: noDeliveries(),
     addresses: { web: '', versioned: '' },
   }
   const quiet = () => until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))

@@ -2,8 +2,6 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
-import type { Database } from '#platform/database.ts'
-import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
 import { retryAfter } from './errors.ts'
 
@@ -32,13 +30,22 @@ function metricsOfProcess() {
   return processMetrics
 }
 
+/** A gauge whose values are measured when metrics are asked for. */
+export interface Measurement {
+  name: string
+  help: string
+  label: string
+  /** Values by the label's value. */
+  measure: () => Promise<Record<string, number>>
+}
+
 /** Prometheus metrics. Each server has its own registry, because tests run several in one process. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #process = metricsOfProcess()
   readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
-  constructor({ db, replica }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
+  constructor({ db, replica, sent_deliveries }: Belfry, measurements: Measurement[]) {
     this.#durations = new Histogram({
       name: 'belfry_http_request_duration_seconds',
       help: 'Duration of answered requests.',
@@ -67,14 +74,11 @@ export class Metrics {
         name: 'belfry_replica_reads_total',
         help: 'Reads from the replica by outcome; those that were behind or failed were repeated on the primary.',
       })
-    this.#countBy('state', countJobs, db, {
-      name: 'belfry_jobs',
-      help: 'Background jobs by state; failed ones used up their attempts and wait for an operator.',
+    this.#countOutcomes(sent_deliveries, {
+      name: 'belfry_webhook_deliveries_total',
+      help: 'Webhook deliveries that this process has sent, by outcome; refused ones got a response of 400 or more.',
     })
-    this.#countBy('outcome', countRepairs, db, {
-      name: 'belfry_ref_repairs',
-      help: 'Differences between disk and database found and settled in the last 90 days, by outcome.',
-    })
+    for (const measurement of measurements) this.#measure(measurement)
   }
 
   #countOutcomes(counted: { counts: Record<string, number> }, described: { name: string; help: string }) {
@@ -89,16 +93,16 @@ export class Metrics {
     })
   }
 
-  #countBy(label: string, count: (db: Database) => Promise<object>, db: Database, described: { name: string; help: string }) {
+  #measure({ name, help, label, measure }: Measurement) {
     new Gauge({
-      ...described,
+      ...{ name, help },
       labelNames: [label],
       registers: [this.#registry],
       async collect() {
         // Metrics must work during an outage of the database too.
-        const counts = await count(db).catch(() => undefined)
-        if (!counts) return this.reset()
-        for (const [name, value] of Object.entries(counts)) this.set({ [label]: name }, value)
+        const values = await measure().catch(() => ({}))
+        this.reset()
+        for (const [key, value] of Object.entries(values)) this.set({ [label]: key }, value)
       },
     })
   }

@@ -13,6 +13,13 @@ import { withoutSecrets } from '#platform/log.ts'
 import { errorBody } from './errors.ts'
 import { traceRequests } from './trace-requests.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks for a page or uses git, for the log. Requests to the API have a caller. */
+    visitor_login: string | undefined
+  }
+}
+
 /**
  * A listener with limits, request ids, logs, and a response to bytes that are not HTTP. The API is below `prefix`.
  */
@@ -36,6 +43,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
         .send(errorBody(404, 'Not Found', `${belfry.addresses.web}/docs`))
     },
   })
+  app.decorateRequest('visitor_login')
   app.addHook('onRequest', (request, reply, done) => {
     // Node keeps the address once it was read, also for when the client has disconnected.
     void request.ip
@@ -55,7 +63,9 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     if (!belfry.log.isLevelEnabled('info')) return done()
     const { statusCode: status, elapsedTime } = reply
     const ms = Math.round(elapsedTime * 100) / 100
-    request.log.info({ method: request.method, url: withoutSecrets(request.originalUrl), status, ms, ip: request.ip }, 'request')
+    const user = request.call?.caller.user?.login ?? request.visitor_login
+    const line = { method: request.method, url: withoutSecrets(request.originalUrl), status, ms, ip: request.ip }
+    request.log.info(user === undefined ? line : { ...line, user }, 'request')
     done()
   })
   return app

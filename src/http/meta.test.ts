@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { openForge } from '#test/forge.ts'
+import { expect, openForge } from '#test/forge.ts'
 
 test('the root document tells where everything is, with the base of the variant asked', async () => {
   await using forge = await openForge()
@@ -89,6 +89,34 @@ test('/metrics is Prometheus text for this machine, and closed behind every prox
   ] as [string[], string][]) {
     assert.equal(await ask(lines, version), 403, lines.join())
   }
+})
+
+test('/metrics measures webhooks, imports, git, storage and the disk', async () => {
+  await using forge = await openForge({ own_database: true })
+  const ada = await forge.person('ada')
+  await ada.owns('engine', { auto_init: true })
+  const config = { url: 'https://receiver.example/hook' }
+  await expect(201, await ada.post('/repos/ada/engine/hooks', { config }))
+  await expect(201, await ada.post('/repos/ada/engine/hooks', { config: { url: `${config.url}/other` }, active: false }))
+  await ada.owns('attic')
+  await expect(201, await ada.put('/repos/ada/attic/import', { vcs_url: 'https://source.example/attic' }))
+  forge.clock.advance(90_000)
+  const text = await (await fetch(`${forge.web}/metrics`)).text()
+  for (const line of [
+    'belfry_webhooks{state="active"} 1',
+    'belfry_webhooks{state="inactive"} 1',
+    'belfry_webhooks{state="paused"} 0',
+    'belfry_webhook_deliveries_total{outcome="delivered"} 0',
+    'belfry_webhook_deliveries_waiting{state="due"} 1',
+    'belfry_webhook_deliveries_oldest_seconds{state="due"} 90',
+    'belfry_webhook_deliveries_oldest_seconds{state="postponed"} 0',
+    'belfry_imports{status="detecting"} 1',
+    'belfry_imports{status="complete"} 0',
+    'belfry_git_processes{kind="read"} 0',
+  ])
+    assert.ok(text.includes(`${line}\n`), line)
+  assert.match(text, /^belfry_storage_bytes\{kind="database"\} [1-9]/m)
+  assert.match(text, /^belfry_disk_bytes\{state="free"\} [1-9]/m)
 })
 
 test('with a token set, /metrics is for its bearer alone', async () => {

@@ -11,7 +11,7 @@ export function openLog(level: LogLevel): Logger {
   if (!process.stderr.isTTY) return pino({ level, base: null }, pino.destination(2))
   // Loaded only for a terminal.
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
-  const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
+  const pretty = prettyFactory({ colorize: true, translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'", singleLine: true })
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
 }
 

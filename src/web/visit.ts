@@ -43,17 +43,20 @@ export type SignedIn = Visit & { visitor: Account; session: Session }
 
 /** The signed-in user, for routes that are not pages. */
 export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
-  const found = await sessionOf(belfry, readCookie(request, sessionCookie))
+  const found = await sessionOf(belfry, request)
   return found && !found.session.awaits_code ? found.user : null
 }
 
-async function sessionOf({ db }: Belfry, token: string | undefined) {
-  return token === undefined ? undefined : findSession(db, token)
+async function sessionOf({ db }: Belfry, request: FastifyRequest) {
+  const token = readCookie(request, sessionCookie)
+  const found = token === undefined ? undefined : await findSession(db, token)
+  request.visitor_login = found?.user.login
+  return found
 }
 
 export async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
   const token = readCookie(request, sessionCookie)
-  const found = await sessionOf(belfry, token)
+  const found = await sessionOf(belfry, request)
   if (found) await touchSession(belfry.db, found.session)
   const mark = request.url.indexOf('?')
   const query = new URLSearchParams(mark < 0 ? '' : request.url.slice(mark))

@@ -37,6 +37,17 @@ test('away from a terminal, logs are JSON lines', async (t) => {
     }
   })
 
+  await t.test('a request of an account names it', async () => {
+    await fetch(`${belfry.web}/api/v3/user`, { headers: { authorization: `Bearer ${settings.BELFRY_ADMIN_TOKEN}` } })
+    const named = () => belfry.logged.filter(({ msg, url }) => msg === 'request' && url === '/api/v3/user')
+    await until('it is logged', () => named().length > 0)
+    assert.deepEqual(
+      named().map(({ user }) => user),
+      ['admin'],
+    )
+    assert.ok(belfry.logged.every(({ url, user }) => url !== '/api/v3/' || user === undefined))
+  })
+
   await t.test('no token, password, secret or cookie is ever written down', async () => {
     const headers: Record<string, string>[] = [
       { authorization: `Bearer ${settings.BELFRY_ADMIN_TOKEN}` },
@@ -113,7 +124,7 @@ test('in a terminal, logs are readable', script, async () => {
   await fetch(`${belfry.web}/api/v3/`)
   await until('the request is logged', () => belfry.stdout.includes('"url":"/api/v3/"'))
   const shown = stripVTControlCharacters(belfry.stdout)
-  assert.match(shown, /^\[\d\d:\d\d:\d\d\.\d+\] INFO.*: request \{.*"method":"GET"/m)
+  assert.match(shown, /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] INFO.*: request \{.*"method":"GET"/m)
   assert.doesNotMatch(shown, /^\{"level"/m)
 })
 

@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { pino } from 'pino'
+import { noDeliveries } from '#belfry.ts'
 import { Sender } from '#parts/webhooks/sending/sender.ts'
 import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
@@ -38,6 +39,7 @@ process.once('message', ({ connection, data, web, point, times }: Orders) => {
     timeout: 5,
     retries: 0,
     send_traceparent: false,
+    sent_deliveries: noDeliveries(),
     web: () => web,
   })
 })

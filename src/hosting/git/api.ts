@@ -182,6 +182,7 @@ export function openGate(belfry: Belfry) {
     const { owner, repo: named } = request.params as RepositoryPath
     const { authorization } = request.headers
     const caller = authorization === undefined ? anonymous : await identify(request, authorization)
+    request.visitor_login = caller.user?.login
     // Git asks its user for credentials only after a 401.
     if (name === 'receive-pack' && !caller.user) throw unauthenticated()
     const repo = await find(caller, owner, named.replace(/\.git$/i, '')).catch((error) => {

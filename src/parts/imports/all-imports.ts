@@ -6,6 +6,7 @@ import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { Import } from './import-row.ts'
 import { cancelImport, type ImportDeps, updateImport } from './imports.ts'
 import { applyEvent } from './progress.ts'
+import { type State, states } from './states.ts'
 
 /** An import as operators see it, without its credentials. */
 export type ListedImport = Pick<Import, 'id' | 'vcs' | 'status' | 'percent' | 'push_percent' | 'message' | 'updated_at'> & {
@@ -27,6 +28,16 @@ export function listAllImports(db: Queryable, only: { active: boolean }, slice: 
     },
     slice,
   )
+}
+
+/** For metrics: every status, also those that no import has. */
+export async function countImports(db: Queryable): Promise<Record<string, number>> {
+  const rows = await db.rows<{ status: State; count: number }>(sql`
+    select status, count(*)::float8 as count from imports group by status`)
+  return {
+    ...Object.fromEntries(states.map((state) => [state, 0])),
+    ...Object.fromEntries(rows.map(({ status, count }) => [status, count])),
+  }
 }
 
 interface Target {

@@ -21,7 +21,7 @@ const source = sql`hooks h left join repositories r on r.id = h.repo_id left joi
   left join accounts a on a.id = h.org_id left join apps p on p.id = h.app_id`
 
 /** The last delivery of an active hook was not taken. */
-const failing = sql`h.active and h.last_code >= 400`
+const failing = sql`(h.active and coalesce(h.last_code, 0) >= 400)`
 
 /** The hooks of all repositories, organizations and apps, or those whose last delivery failed. */
 export function listAllHooks(db: Queryable, only: { failing: boolean }, slice: Slice): Promise<Listed<ListedHook>> {
@@ -45,4 +45,33 @@ export async function findHook(db: Queryable, id: number): Promise<Hook> {
   )
   if (!hook) throw missing()
   return hook
+}
+
+/** For metrics. */
+export async function countHooks(db: Queryable): Promise<Record<'active' | 'failing' | 'inactive' | 'paused', number>> {
+  return db.load(sql`
+    select count(*) filter (where h.active and not ${failing})::float8 as active, count(*) filter (where ${failing})::float8 as failing,
+      count(*) filter (where not h.active and h.paused_reason is null)::float8 as inactive,
+      count(*) filter (where h.paused_reason is not null)::float8 as paused
+    from hooks h where h.deleted_at is null`)
+}
+
+const isDue = (now: Date) => sql`ready_at <= ${now}`
+/** Ids are in the order of creation, so these are the oldest. */
+const oldestWaiting = sql`(select ready_at, created_at from pending_deliveries order by id limit ${mostCounted}) waiting`
+
+type Waiting = Record<'due' | 'postponed', number>
+
+export async function countWaiting(db: Queryable): Promise<Waiting> {
+  return db.load(sql`
+    select count(*) filter (where ${isDue(db.now)})::float8 as due, count(*) filter (where not ${isDue(db.now)})::float8 as postponed
+    from ${oldestWaiting}`)
+}
+
+/** For how long the oldest has waited. */
+export async function secondsWaited(db: Queryable): Promise<Waiting> {
+  const since = sql`coalesce(extract(epoch from ${db.now}::timestamptz - min(created_at)`
+  return db.load(sql`
+    select ${since} filter (where ${isDue(db.now)})), 0)::float8 as due, ${since} filter (where not ${isDue(db.now)})), 0)::float8 as postponed
+    from ${oldestWaiting}`)
 }

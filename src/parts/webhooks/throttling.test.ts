@@ -40,6 +40,9 @@ test('a failing receiver is throttled for growing pauses, and gets all postponed
   await exhaust(hook)
   const pause = async () => ((await row(hook)).throttled_until?.getTime() ?? 0) - forge.clock.now().getTime()
   assert.equal(await pause(), 1000)
+  const warnings = forge.logged.map((line) => JSON.parse(line)).filter(({ hook_id }) => hook_id === hook.id)
+  const { host } = new URL(bad.url)
+  assert.deepEqual(pick(warnings, 'level', 'host', 'failures'), [[40, host, 10]])
 
   const since = forge.clock.now()
   for (const method of ['put', 'delete', 'put', 'delete'] as const)

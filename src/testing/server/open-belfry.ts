@@ -1,4 +1,4 @@
-import type { Belfry } from '#belfry.ts'
+import { type Belfry, noDeliveries } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
@@ -37,6 +37,7 @@ export function openBelfry(parts: WorldParts, database: string, data: string, va
     vault,
     send_text: null,
     started_at: clock.now(),
+    sent_deliveries: noDeliveries(),
     addresses,
   }
 }

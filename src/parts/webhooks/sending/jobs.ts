@@ -3,9 +3,9 @@ import { servesRequests } from '#platform/node-roles.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Sender } from './sender.ts'
 
-export function openSender({ db, vault, log, settings, version, addresses }: Belfry): Sender {
+export function openSender({ db, vault, log, settings, version, addresses, sent_deliveries }: Belfry): Sender {
   return new Sender({
-    ...{ db, vault, log },
+    ...{ db, vault, log, sent_deliveries },
     policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
     certificates: settings.BELFRY_CA,
     agent: `Belfry-Hookshot/${version}`,

@@ -1,4 +1,5 @@
 import { deliveriesTopic, listening } from '#activity/outbox/outbox.ts'
+import type { DeliveryOutcome } from '#belfry.ts'
 import { failureThreshold, throttleSeconds } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
@@ -26,6 +27,14 @@ export interface Outcome {
 export interface ThrottledHook {
   hook_id: number
   until: Date
+  failures: number
+  /** It was not throttled before. */
+  begins: boolean
+}
+
+export function kindOf({ response_headers, status_code }: Outcome): DeliveryOutcome {
+  if (response_headers) return status_code < 400 ? 'delivered' : 'refused'
+  return status_code === 504 ? 'timed out' : 'failed'
 }
 
 /** The topic of transactions that record outcomes, see Transaction.touch. */
@@ -73,6 +82,8 @@ async function openDays(db: Queryable, outcomes: Outcome[]) {
 interface HookUpdate {
   hook_id: number
   until: Date | null
+  failures: number
+  begins: boolean
   released: boolean
 }
 
@@ -112,7 +123,7 @@ function recordStatement({ now }: Queryable, outcomes: Outcome[], health: Health
       failures = in_row, throttled_until = case when in_row >= ${failureThreshold}
         then ${now}::timestamptz + greatest(${throttleSeconds(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
     from counted c where h.id = c.hook_id
-    returning h.id as hook_id, h.throttled_until as until, c.was_throttled and h.throttled_until is null as released`
+    returning h.id as hook_id, h.throttled_until as until, h.failures, not c.was_throttled as begins, c.was_throttled and h.throttled_until is null as released`
 }
 
 /** Makes the postponed deliveries of recovered receivers due now. */
@@ -125,7 +136,7 @@ async function resumeRecovered(db: Queryable, updates: HookUpdate[]): Promise<bo
 }
 
 const throttledHooks = (updates: HookUpdate[]): ThrottledHook[] =>
-  updates.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
+  updates.flatMap(({ until, ...hook }) => (until ? { ...hook, until } : []))
 
 /** What outcomes say about a hook: the last one, and the number of failures since the last success. */
 export interface Health {

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { knowAddress } from '#activity/outbox/addresses.ts'
 import { type Batch, type LocalSender, setLocalSender } from '#activity/outbox/local-dispatch.ts'
 import { deliveriesTopic } from '#activity/outbox/outbox.ts'
+import type { Belfry } from '#belfry.ts'
 import { failureThreshold, postponeDeliveries } from '#parts/webhooks/throttling.ts'
 import type { Database } from '#platform/database.ts'
 import { type Logger, logFailure } from '#platform/log.ts'
@@ -13,7 +14,7 @@ import { ConcurrencyLimiter } from './concurrency.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
 import { Doubt } from './doubt.ts'
 import * as limits from './limits.ts'
-import type { Outcome, ThrottledHook } from './outcomes.ts'
+import { kindOf, type Outcome, type ThrottledHook } from './outcomes.ts'
 import { openPace } from './pace.ts'
 import { type Payload, PayloadCache } from './payload-cache.ts'
 import { Recorder } from './recorder.ts'
@@ -30,6 +31,7 @@ interface SenderOptions {
   timeout: number
   retries: number
   send_traceparent: boolean
+  sent_deliveries: Belfry['sent_deliveries']
   /** The public address of this server; empty until it is known. */
   web: () => string
 }
@@ -240,11 +242,25 @@ export class Sender {
   async #recorded(batch: Outcome[], throttled: ThrottledHook[] | false) {
     for (const { id } of batch) this.#owned.delete(id)
     if (!throttled) this.#doubt.raise()
+    if (throttled) this.#report(batch, throttled)
     const hooks = throttled || []
     await Promise.all(hooks.map(({ hook_id, until }) => this.#postpone(this.#unqueue(hook_id), until)))
     this.#endTrials(batch, hooks)
     if (this.#more) this.wake()
     this.#settle()
+  }
+
+  /** Counts outcomes for metrics, and logs a receiver when it begins to fail for good. */
+  #report(batch: Outcome[], throttled: ThrottledHook[]) {
+    const { sent_deliveries, log } = this.#options
+    for (const outcome of batch) sent_deliveries.counts[kindOf(outcome)]++
+    for (const { hook_id, failures } of throttled.filter(({ begins }) => begins)) {
+      const { url, status } = batch.findLast((outcome) => outcome.hook_id === hook_id) ?? {}
+      log.warn(
+        { hook_id, host: url && URL.parse(url)?.host, failures, status },
+        'a webhook keeps failing: its deliveries are postponed',
+      )
+    }
   }
 
   #endTrials(batch: Outcome[], throttled: ThrottledHook[]) {
