@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fillIn } from '#activity/outbox/addresses.ts'
 import { largest } from '#activity/outbox/outbox.ts'
 import { encodeBody } from '#parts/webhooks/signing.ts'
+import { ByteCache } from '#platform/byte-cache.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 
@@ -9,7 +10,7 @@ import { DatabaseUnavailable } from '#platform/unavailable.ts'
 const small = 256 * 1024
 const largeAtOnce = 4
 /** The size of the cache in bytes. */
-const kept = 16 * 1024 * 1024
+const cacheSize = 16 * 1024 * 1024
 
 /** How long to wait before reading again during an outage of the database, in milliseconds. */
 const pauseWhileAway = 1000
@@ -22,9 +23,8 @@ export interface Payload {
 export class PayloadCache {
   readonly #db: Database
   readonly #web: () => string
-  readonly #payloads = new Map<number, Payload & { size: number }>()
+  readonly #payloads = new ByteCache<Payload>(cacheSize)
   readonly #queue: (() => void)[] = []
-  #size = 0
   #large = 0
 
   constructor(db: Database, web: () => string) {
@@ -34,7 +34,7 @@ export class PayloadCache {
 
   /** Reads payloads that are not cached yet. */
   async load(ids: number[]) {
-    const wanted = [...new Set(ids)].filter((id) => !this.#payloads.has(id))
+    const wanted = [...new Set(ids)].filter((id) => !this.#payloads.get(String(id)))
     if (!wanted.length) return
     for (const { id, body } of await this.#read(wanted, small)) this.add(id, body)
   }
@@ -44,7 +44,7 @@ export class PayloadCache {
    * reading is repeated as long as the payload is `wanted`.
    */
   async use<T>(id: number, wanted: () => boolean, work: (payload: Payload | undefined) => Promise<T>): Promise<T> {
-    const payload = this.#payloads.get(id)
+    const payload = this.#payloads.get(String(id))
     if (payload) return work(payload)
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
@@ -91,15 +91,7 @@ export class PayloadCache {
   }
 
   add(id: number, body: string) {
-    if (body.length > small) return
-    const payload = { ...payloadOf(body), size: body.length }
-    this.#payloads.set(id, payload)
-    this.#size += payload.size
-    for (const [oldest, { size }] of this.#payloads) {
-      if (this.#size <= kept) return
-      this.#payloads.delete(oldest)
-      this.#size -= size
-    }
+    if (body.length <= small) this.#payloads.set(String(id), payloadOf(body), body.length)
   }
 }
 
