@@ -67,8 +67,8 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
     }
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
-  const fleeting = request.url.includes('after=')
-  const { response, body } = await (fleeting
+  const isUncacheable = Boolean(readParameters(endpoint, request.url).get('after'))
+  const { response, body } = await (isUncacheable
     ? load(db)
     : endpoint.kept === 'for good'
       ? resources.responses.makeForGood(key, () => load(db))

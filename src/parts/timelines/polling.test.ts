@@ -33,18 +33,20 @@ test('polling runs no query until something is committed, whatever unknown param
     queries++
     return query(...args)
   }) as typeof pool.query
-  // A cached page expires after 0.8 seconds, so at least one of several rounds must run no query.
-  const rounds: number[] = []
-  for (let round = 0; round < 5; round++) {
-    const etag = (await forge.ben.get('/repos/ada/engine/events')).headers.get('etag') ?? ''
-    queries = 0
-    for (let n = 0; n < 5; n++) {
-      const path = `/repos/ada/engine/events?x=${round}.${n}&junk[]=${'y'.repeat(n * 500)}`
-      assert.equal((await forge.ben.with({ 'if-none-match': etag }).get(path)).status, 304)
+  for (const path of ['/repos/ada/engine/events', '/notifications']) {
+    // A cached page expires after 0.8 seconds, so at least one of several rounds must run no query.
+    const rounds: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const etag = (await forge.ben.get(`${path}?x=after=`)).headers.get('etag') ?? ''
+      queries = 0
+      for (let n = 0; n < 5; n++) {
+        const unknown = `x=after=${round}.${n}&junk[]=${'y'.repeat(n * 500)}`
+        assert.equal((await forge.ben.with({ 'if-none-match': etag }).get(`${path}?${unknown}`)).status, 304)
+      }
+      rounds.push(queries)
     }
-    rounds.push(queries)
+    assert.ok(rounds.includes(0), `queries in each round of ${path}: ${rounds}`)
   }
-  assert.ok(rounds.includes(0), `queries in each round: ${rounds}`)
 })
 
 test('a page that is cached for one token is not sent to another', async () => {
@@ -124,6 +126,31 @@ test('an event that commits late, with a lower id, is not skipped', async () => 
   const rest = await ids(forge.ada, `${path}${seen[0]}`)
   assert.equal(rest.length, 2)
   assert.ok(Number(rest[0]) < Number(rest[1]))
+})
+
+test('`after` is not cached, however its name is encoded: a rollback shows newer events', async () => {
+  await using forge = await openEngine()
+  const { db } = forge.belfry
+  await settle(forge)
+  const [ben] = await db.rows<{ id: number }>(sql`select id from accounts where login = 'ben'`)
+  for (const name of ['after', '%61fter', 'aft%65r']) {
+    const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const undone = db.transaction(async (transaction) => {
+      await record(transaction, ben ?? { id: 0 }, forge.repo, { type: 'WatchEvent', payload: { action: 'started' } })
+      begun.resolve()
+      await finish.promise
+      throw new Error('undone')
+    })
+    await begun.promise
+    const path = `/users/ada/events?${name}=0`
+    const before = (await ids(forge.ada, path)).length
+    await forge.ada.owns(`mill-${encodeURIComponent(name).replaceAll('%', '-')}`)
+    assert.equal((await ids(forge.ada, path)).length, before)
+    finish.resolve()
+    await assert.rejects(undone, /undone/)
+    await settle(forge)
+    assert.equal((await ids(forge.ada, path)).length, before + 1, name)
+  }
 })
 
 test('`after` on the public timeline obeys its delay', async () => {
