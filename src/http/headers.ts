@@ -7,6 +7,9 @@ export function branded(brand: Brand, name: 'Request-Id' | 'Media-Type' | 'Api-V
   return `${names[brand]}-${name}`
 }
 
+/** The headers that select a version of the API, and with it the fields of a body. */
+const versions = 'X-Service-Api-Version, X-GitHub-Api-Version'
+
 const exposed = (brand: Brand) =>
   [
     'ETag, Link, Location, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Used, X-RateLimit-Resource',
@@ -18,7 +21,7 @@ const exposed = (brand: Brand) =>
 /** The headers of every API response. */
 function fixedHeaders(brand: Brand) {
   return {
-    Vary: 'Accept, Authorization, Cookie, Accept-Encoding, X-Requested-With',
+    Vary: `Accept, Authorization, Cookie, Accept-Encoding, X-Requested-With, ${versions}`,
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers': exposed(brand),
     'X-Frame-Options': 'deny',
@@ -31,11 +34,11 @@ function fixedHeaders(brand: Brand) {
 
 export const fixed: Record<Brand, Record<string, string>> = { service: fixedHeaders('service'), github: fixedHeaders('github') }
 
-/** The response to a CORS preflight request. */
+/** The response to a CORS preflight request. It allows every header that the API reads and that scripts may set. */
 export const preflight = {
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Unmodified-Since, X-Requested-With, ' +
-    'X-Service-OTP, X-Service-Api-Version, X-GitHub-OTP, X-GitHub-Api-Version',
+    `Last-Event-ID, Traceparent, X-Service-OTP, X-GitHub-OTP, ${versions}`,
   'Access-Control-Allow-Methods': 'GET, POST, PATCH, PUT, DELETE',
   'Access-Control-Max-Age': '86400',
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -43,6 +45,30 @@ test('a browser on another site may ask first, anywhere', async () => {
     assert.match(answer.headers.get('access-control-allow-headers') ?? '', /Authorization, Content-Type, If-Match/)
     assert.equal(answer.headers.get('access-control-max-age'), '86400')
     assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+  }
+})
+
+const list = (header: string | null) => (header ?? '').toLowerCase().split(', ')
+
+test('a preflight allows every header that the API reads, and a cache gets to know those that change a body', async () => {
+  await using forge = await openForge()
+  const folder = import.meta.dirname
+  const files = (await readdir(folder)).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'health.ts',
+  )
+  const sources = (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('\n')
+  const read = new Set([...sources.matchAll(/'([a-z]+(?:-[a-z]+)+)'(?:\]|\?: string)/g)].map(([, name = '']) => name))
+  assert.ok(read.has('last-event-id') && read.has('x-github-api-version') && read.has('if-none-match'))
+  const { headers } = await forge.nobodyVersioned.options('/events')
+  const allowed = list(headers.get('access-control-allow-headers'))
+  assert.deepEqual(
+    [...read, 'authorization', 'traceparent'].filter((name) => !allowed.includes(name)),
+    [],
+  )
+  for (const client of [forge.nobody, forge.nobodyVersioned]) {
+    const vary = list((await client.get('/')).headers.get('vary'))
+    for (const name of ['accept', 'authorization', 'x-service-api-version', 'x-github-api-version'])
+      assert.ok(vary.includes(name))
   }
 })
 
