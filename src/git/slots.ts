@@ -1,8 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Refusal } from '#platform/errors.ts'
+import { networksOf } from '#platform/network.ts'
+
+/** Who takes a slot: a user, or the networks of a caller without an account. */
+export interface SlotCaller {
+  user_id: number | null | undefined
+  ip?: string | undefined
+}
+
+interface Share {
+  key: string
+  most: number
+}
 
 interface Waiter {
-  key: string
+  shares: Share[]
   start(): void
 }
 
@@ -12,7 +24,6 @@ const waitersPerSlot = 8
 /** Limits concurrent work, in total and per caller. Further callers wait in order of arrival, for `patience` milliseconds. */
 export class Slots {
   readonly #most: number
-  readonly #mostEach: number
   readonly #patience: number
   readonly #taken = new Map<string, number>()
   readonly #waiting = new Set<Waiter>()
@@ -20,8 +31,6 @@ export class Slots {
 
   constructor(most: number, patience: number) {
     this.#most = most
-    // One caller must not take all slots.
-    this.#mostEach = Math.max(1, Math.floor(most / 4))
     this.#patience = patience
   }
 
@@ -30,30 +39,40 @@ export class Slots {
   }
 
   /** Resolves when the caller may start. Dispose of the result when the work is done. */
-  async take(key: string): Promise<Disposable> {
-    if (!this.#hasRoom(key)) await this.#wait(key)
-    else this.#count(key, 1)
+  async take(caller: SlotCaller): Promise<Disposable> {
+    const shares = this.#sharesOf(caller)
+    if (!this.#hasRoom(shares)) await this.#wait(shares)
+    else this.#count(shares, 1)
     let open = true
     return {
       [Symbol.dispose]: () => {
-        if (open) this.#release(key)
+        if (open) this.#release(shares)
         open = false
       },
     }
   }
 
-  #hasRoom(key: string) {
-    return this.#total < this.#most && (this.#taken.get(key) ?? 0) < this.#mostEach
+  /** One caller must not take all slots: it has a quarter of them, and the larger networks of an IPv6 address have half. */
+  #sharesOf({ user_id, ip }: SlotCaller): Share[] {
+    const part = (divisor: number) => Math.max(1, Math.floor(this.#most / divisor))
+    if (typeof user_id === 'number') return [{ key: `user ${user_id}`, most: part(4) }]
+    return networksOf(ip).map((network, step) => ({ key: `address ${network}`, most: part(step === 0 ? 4 : 2) }))
   }
 
-  #count(key: string, change: 1 | -1) {
+  #hasRoom(shares: Share[]) {
+    return this.#total < this.#most && shares.every(({ key, most }) => (this.#taken.get(key) ?? 0) < most)
+  }
+
+  #count(shares: Share[], change: 1 | -1) {
     this.#total += change
-    const taken = (this.#taken.get(key) ?? 0) + change
-    if (taken) this.#taken.set(key, taken)
-    else this.#taken.delete(key)
+    for (const { key } of shares) {
+      const taken = (this.#taken.get(key) ?? 0) + change
+      if (taken) this.#taken.set(key, taken)
+      else this.#taken.delete(key)
+    }
   }
 
-  #wait(key: string): Promise<void> {
+  #wait(shares: Share[]): Promise<void> {
     if (this.#waiting.size >= this.#most * waitersPerSlot) throw busy()
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -61,11 +80,11 @@ export class Slots {
         reject(busy())
       }, this.#patience)
       const waiter = {
-        key,
+        shares,
         start: () => {
           clearTimeout(timer)
           this.#waiting.delete(waiter)
-          this.#count(key, 1)
+          this.#count(shares, 1)
           resolve()
         },
       }
@@ -73,11 +92,11 @@ export class Slots {
     })
   }
 
-  #release(key: string) {
-    this.#count(key, -1)
+  #release(shares: Share[]) {
+    this.#count(shares, -1)
     for (const waiter of this.#waiting) {
       if (this.#total >= this.#most) return
-      if (this.#hasRoom(waiter.key)) waiter.start()
+      if (this.#hasRoom(waiter.shares)) waiter.start()
     }
   }
 }
@@ -86,7 +105,7 @@ const busy = () => new Refusal('unavailable', 'The server is busy with other wor
 
 interface Holder {
   slots: Slots
-  key: string
+  caller: SlotCaller
   /** The running git processes of this request, and their shared slot. */
   running: number
   slot: Promise<Disposable> | undefined
@@ -95,8 +114,8 @@ interface Holder {
 const requests = new AsyncLocalStorage<Holder>()
 
 /** Serves a request so that its concurrent git processes share one slot. */
-export function withSlotsOf<T>(slots: Slots, key: string, serve: () => T): T {
-  return requests.run({ slots, key, running: 0, slot: undefined }, serve)
+export function withSlotsOf<T>(slots: Slots, caller: SlotCaller, serve: () => T): T {
+  return requests.run({ slots, caller, running: 0, slot: undefined }, serve)
 }
 
 /**
@@ -107,7 +126,7 @@ export async function takeRequestSlot(): Promise<Disposable | undefined> {
   const holder = requests.getStore()
   if (!holder) return undefined
   holder.running++
-  holder.slot ??= holder.slots.take(holder.key)
+  holder.slot ??= holder.slots.take(holder.caller)
   const { slot } = holder
   const end = () => {
     if (--holder.running > 0) return

@@ -6,7 +6,7 @@ import { Authenticator, anonymous, badCredentials, type Caller, readPair } from 
 import { type Application, findClient } from '#identity/clients.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { networkOf } from '#platform/network.ts'
+import { networkLimits } from '#platform/network.ts'
 import { standardRateLimit, type Variant } from '#variants.ts'
 import { checkCaller } from './check-caller.ts'
 import { etagOf, isFresh } from './conditional.ts'
@@ -15,7 +15,7 @@ import { type EarlyRepository, loadEarly } from './early-repository.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { isPlain } from './media.ts'
-import { type Allowance, RateLimiter } from './rate-limit.ts'
+import { type Allowance, type Budget, leftOf, RateLimiter } from './rate-limit.ts'
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
 import { shareRateLimits } from './shared-rate-limits.ts'
@@ -34,6 +34,8 @@ export interface Call {
   /** The calling app, for endpoints with `viewer: 'app'`. */
   app: App | undefined
   allowance: Allowance | null
+  /** The counts of the rate limit that this request is part of. */
+  budgets: readonly Budget[]
   early: EarlyRepository | undefined
 }
 
@@ -76,6 +78,7 @@ export function openCalls(
       application: undefined,
       app: undefined,
       allowance: null,
+      budgets: [],
       early: undefined,
     }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
@@ -163,18 +166,17 @@ export function openCalls(
   /** Counts the request against the caller's rate limit. */
   function charge(request: FastifyRequest, reply: FastifyReply) {
     if (!limits) return
-    const named = budgetOf(request.call)
-    const key = named ?? `address ${networkOf(request.ip)}`
-    const limit = named ? limits.user : limits.anonymous
+    const budgets = budgetsOf(request, limits)
     const free = request.routeOptions.config.endpoint?.operation === 'rate-limit/get'
-    const allowance = free ? limiter.look(key, limit) : limiter.take(key, limit)
-    request.call.allowance = allowance
+    const taken = !free && limiter.take(budgets)
+    const allowance = limiter.look(budgets)
+    Object.assign(request.call, { allowance, budgets: taken ? budgets : [] })
     writeAllowance(reply, allowance)
-    if (allowance.used > limit) throw exceeded(request)
+    if (!taken && !free) throw exceeded(request)
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { allowance } = request.call
+    const { budgets } = request.call
     const reads = request.method === 'GET' || request.method === 'HEAD'
     reply.headers(describeAnswer(request))
     reply.header(branded(request.call.dialect.brand, 'Request-Id'), request.id)
@@ -189,9 +191,9 @@ export function openCalls(
       }
     }
     // A 304 does not count.
-    if (reply.statusCode === 304 && allowance && allowance.used > 0) {
-      allowance.used--
-      writeAllowance(reply, allowance)
+    if (reply.statusCode === 304 && budgets.length) {
+      limiter.refund(budgets)
+      writeAllowance(reply, limiter.look(budgets))
     }
     done(null, payload)
   })
@@ -203,8 +205,14 @@ export function openCalls(
   }
 }
 
-/** Requests with the same key share a rate limit. Each installation of an app has its own. */
-function budgetOf({ caller: { user, token }, application, app }: Call) {
+function budgetsOf({ call, ip }: FastifyRequest, limits: { user: number; anonymous: number }): Budget[] {
+  const named = nameOf(call)
+  if (named) return [{ key: named, limit: limits.user }]
+  return networkLimits(ip, limits.anonymous, 'counted').map(({ network, most }) => ({ key: `address ${network}`, limit: most }))
+}
+
+/** Requests with the same name share a rate limit. Each installation of an app has its own. */
+function nameOf({ caller: { user, token }, application, app }: Call) {
   if (app) return `app ${app.id}`
   if (application) return `application ${application.id}`
   if (token?.installation_id) return `installation ${token.installation_id}`
@@ -262,9 +270,10 @@ function selectVersion({ headers, call }: FastifyRequest, reply: FastifyReply) {
   reply.header(branded(call.dialect.brand, 'Api-Version-Selected'), asked)
 }
 
-function writeAllowance(reply: FastifyReply, { limit, used, reset }: Allowance) {
+function writeAllowance(reply: FastifyReply, allowance: Allowance) {
+  const { limit, used, reset } = allowance
   reply.header('X-RateLimit-Limit', limit)
-  reply.header('X-RateLimit-Remaining', Math.max(0, limit - used))
+  reply.header('X-RateLimit-Remaining', leftOf(allowance))
   reply.header('X-RateLimit-Used', Math.min(limit, used))
   reply.header('X-RateLimit-Reset', reset)
   reply.header('X-RateLimit-Resource', 'core')

@@ -99,8 +99,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
   })
 }
 
-/** Requests with the same key share slots for reading repositories. */
-const callerOf = ({ ip, call: { caller } }: FastifyRequest) => (caller.user ? `user ${caller.user.id}` : `address ${ip}`)
+const callerOf = ({ ip, call: { caller } }: FastifyRequest) => ({ user_id: caller.user?.id, ip })
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
   // The rest of a stream is read and dropped, so that the client can reuse the connection.

@@ -33,6 +33,21 @@ test('IPv6 addresses of one /64 are one caller', async () => {
   assert.equal(await left('192.0.2.1'), '58')
 })
 
+test('larger IPv6 networks have more requests, and a host that is refused does not use them up', async () => {
+  await using forge = await openForge(byVariant)
+  const from = (address: string) => forge.nobodyVersioned.with({ 'x-forwarded-for': address }).get('/')
+  const left = async (address: string) => (await from(address)).headers.get('x-ratelimit-remaining')
+  for (let count = 0; count < 100; count++) await from('2001:db8:1:200::1')
+  assert.equal((await from('2001:db8:1:200::1')).status, 403)
+  assert.equal(await left('2001:db8:1:201::1'), '59')
+  for (const subnet of ['201', '202', '203']) for (let count = 0; count < 60; count++) await from(`2001:db8:1:${subnet}::1`)
+  const refused = await from('2001:db8:1:204::1')
+  assert.equal(refused.status, 403)
+  assert.equal(refused.headers.get('x-ratelimit-limit'), '240')
+  assert.equal(refused.headers.get('x-ratelimit-remaining'), '0')
+  assert.equal(await left('2001:db8:1:300::1'), '59')
+})
+
 test('a user has 5000 an hour over all tokens, apart from their address', async () => {
   await using forge = await openForge(byVariant)
   const ada = await forge.person('ada')

@@ -7,6 +7,14 @@ export interface Allowance {
   reset: number
 }
 
+/** A count that a request is part of. */
+export interface Budget {
+  key: string
+  limit: number
+}
+
+export const leftOf = ({ limit, used }: Allowance) => Math.max(0, limit - used)
+
 const hour = 3600
 /** The maximum number of callers, because a flood of addresses must not fill the memory. Beyond it, the oldest hour is dropped. */
 const most = 100_000
@@ -25,21 +33,44 @@ export class RateLimiter {
     this.#clock = clock
   }
 
-  /** The allowance, without using a request. */
-  look(key: string, limit: number): Allowance {
+  /** The allowance with the fewest requests left, without using one. */
+  look(budgets: readonly Budget[]): Allowance {
+    return budgets.map((budget) => this.#find(budget)).reduce((one, other) => (leftOf(other) < leftOf(one) ? other : one))
+  }
+
+  /** Uses one request of each, unless one of them has none left: one host must not use up the limit of its provider. */
+  take(budgets: readonly Budget[]): boolean {
+    if (leftOf(this.look(budgets)) === 0) return false
+    for (const budget of budgets) this.#count(budget)
+    return true
+  }
+
+  /** Gives back what a request has taken. */
+  refund(budgets: readonly Budget[]) {
+    for (const { key } of budgets) {
+      const allowance = this.#hours.get(key)
+      if (!allowance || allowance.used === 0) continue
+      allowance.used--
+      this.#share(key, -1)
+    }
+  }
+
+  #find({ key, limit }: Budget): Allowance {
     const now = this.#seconds()
     const running = this.#hours.get(key)
     return running && running.reset > now ? running : { limit, used: 0, reset: now + hour }
   }
 
-  /** Uses one request. If `used` exceeds `limit`, it must be refused. */
-  take(key: string, limit: number): Allowance {
-    const allowance = this.look(key, limit)
-    if (allowance.used === 0) this.#begin(key, allowance)
+  #count(budget: Budget) {
+    const allowance = this.#find(budget)
+    if (allowance.used === 0) this.#begin(budget.key, allowance)
     allowance.used++
+    this.#share(budget.key, 1)
+  }
+
+  #share(key: string, change: 1 | -1) {
     // While the database is away, nothing is shared.
-    if (this.is_shared && this.#unshared.size < most) this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + 1)
-    return allowance
+    if (this.is_shared && this.#unshared.size < most) this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + change)
   }
 
   /** The requests since the last call, with the end of their hour. */

@@ -29,7 +29,7 @@ export function shareRateLimits({ db, log, settings }: Belfry, variant: string, 
       select ${prefix} || o.key, o.used, o.reset
       from json_to_recordset(${JSON.stringify(unshared)}::json) as o (key text, used bigint, reset bigint) order by 1
       on conflict (key) do update set reset = case when r.reset > ${now} then r.reset else excluded.reset end,
-        used = case when r.reset > ${now} then r.used else 0 end + excluded.used
+        used = greatest(0, case when r.reset > ${now} then r.used else 0 end + excluded.used)
       returning key, used, reset`)
     for (const { key, used, reset } of rows) limiter.adopt(key.slice(prefix.length), used, reset)
   }

@@ -145,6 +145,39 @@ test('a client that does not keep up is let go, and what waits for it is bounded
   assert.equal((await read.next()).done, true)
 })
 
+test('larger IPv6 networks may have more streams, and not as many as their addresses together', () => {
+  const limits = new StreamLimits()
+  const from = (ip: string) => limits.reserve({ user_id: null, ip })
+  const hex = (index: number) => index.toString(16)
+  /** How many streams are taken when each comes from another address. */
+  const taken = (addressOf: (index: number) => string) => {
+    let count = 0
+    try {
+      for (; count < 2000; count++) from(addressOf(count))
+    } catch (error) {
+      assert.equal((error as { reason: string }).reason, 'too_many_streams')
+    }
+    return count
+  }
+  assert.equal(
+    taken((index) => `2001:db8:1:${hex(index % 256)}::${hex(index)}`),
+    400,
+  )
+  assert.equal(
+    taken((index) => `2001:db8:1:${hex(1024 + index)}::1`),
+    400,
+    'the rest of the /48',
+  )
+  assert.equal(
+    taken((index) => `2001:db8:${hex(2 + index)}::1`),
+    800,
+    'the rest of the /32',
+  )
+  assert.throws(() => from('2001:db8:ffff::1'), /the network 2001:db8::\/32 may have 1600/)
+  from('2001:db9::1')
+  from('192.0.2.1')
+})
+
 test('an address may have only so many streams, IPv6 by its /64, and so may the server', () => {
   const limits = new StreamLimits()
   const from = (ip: string, user_id: number | null = null) => limits.reserve({ user_id, ip })

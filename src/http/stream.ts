@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { Refusal } from '#platform/errors.ts'
-import { networkOf } from '#platform/network.ts'
+import { networkLimits } from '#platform/network.ts'
 import { formatAll, Hubs } from './stream-hub.ts'
 import { type Look, type Step, StreamReader } from './stream-reader.ts'
 
@@ -136,7 +136,7 @@ async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: St
 
 /**
  * The maximum number of open streams. A stream takes a connection and about 50 KB. A browser has one for each open inbox page, a program one
- * for each timeline that it follows. Many users may share an address behind a router or an untrusted proxy.
+ * for each timeline that it follows. Many users may share an address behind a router or an untrusted proxy. See network.ts for IPv6.
  */
 export const mostStreams = { user: 50, address: 200, server: 10_000 }
 
@@ -152,15 +152,14 @@ export class StreamLimits {
 
   /** Call this before reading anything. The returned function ends the reservation; further calls do nothing. */
   reserve({ user_id, ip }: Follower): () => void {
-    const kinds = { user: user_id === null ? undefined : `user ${user_id}`, address: networkOf(ip), server: '' }
-    const taken = Object.entries(kinds).filter((entry): entry is [keyof typeof mostStreams, string] => entry[1] !== undefined)
-    for (const [kind, key] of taken) if ((this.#open.get(key) ?? 0) >= mostStreams[kind]) throw refusals[kind]()
-    for (const [, key] of taken) this.#open.set(key, (this.#open.get(key) ?? 0) + 1)
+    const taken = limitsOf(user_id, ip)
+    for (const { key, most, refuse } of taken) if ((this.#open.get(key) ?? 0) >= most) throw refuse(most)
+    for (const { key } of taken) this.#open.set(key, (this.#open.get(key) ?? 0) + 1)
     let given = false
     return () => {
       if (given) return
       given = true
-      for (const [, key] of taken) {
+      for (const { key } of taken) {
         const left = (this.#open.get(key) ?? 0) - 1
         if (left > 0) this.#open.set(key, left)
         else this.#open.delete(key)
@@ -169,11 +168,18 @@ export class StreamLimits {
   }
 }
 
-const tooMany = (whose: string, most: number) =>
+function limitsOf(user_id: number | null, ip: string) {
+  return [
+    ...(user_id === null ? [] : [{ key: `user ${user_id}`, most: mostStreams.user, refuse: tooMany('a user') }]),
+    ...networkLimits(ip, mostStreams.address, 'open').map(({ network, most }, step) => ({
+      ...{ key: `address ${network}`, most },
+      refuse: tooMany(step === 0 ? 'an address' : `the network ${network}`),
+    })),
+    { key: 'server', most: mostStreams.server, refuse: full },
+  ]
+}
+
+const tooMany = (whose: string) => (most: number) =>
   new Refusal('too_many_streams', `Too many open streams: ${whose} may have ${most}. Close one of them, then try again.`)
 
-const refusals = {
-  user: () => tooMany('a user', mostStreams.user),
-  address: () => tooMany('an address', mostStreams.address),
-  server: () => new Refusal('unavailable', 'Too many streams are open on this server. Please try again in a minute.'),
-}
+const full = () => new Refusal('unavailable', 'Too many streams are open on this server. Please try again in a minute.')

@@ -1,10 +1,16 @@
 import { type Database, sql } from '#platform/database.ts'
 import { type Reason, Refusal } from '#platform/errors.ts'
+import { networkLimits } from '#platform/network.ts'
 
 /** The maximum number of attempts at a subject within a period. */
 export interface Limit {
   subject: string
   most: number
+}
+
+/** The limits of attempts from an address, in all networks that count it. */
+export function limitsFrom(what: string, address: string, most: number): Limit[] {
+  return networkLimits(address, most, 'counted').map((limit) => ({ subject: `${what} from ${limit.network}`, most: limit.most }))
 }
 
 interface Reserved {

@@ -6,6 +6,7 @@ import { digest } from '#platform/secrets.ts'
 import { type Forge, openForge } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { register } from '#test/oauth.ts'
+import { countAttempt, limitsFrom } from './attempts.ts'
 import { slowRecoveryCodes } from './recovery-codes.ts'
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
@@ -45,6 +46,22 @@ test('a right password among nine wrong ones is taken', async () => {
   const counts = await burst(10, (index) => asUser(forge, index === 4 ? "ada's password" : 'wrong').get('/user'))
   assert.deepEqual(counts, { 200: 1, 401: 9 })
   assert.equal((await asUser(forge, "ada's password").get('/user')).status, 200)
+})
+
+test('attempts count in all networks of an address', async () => {
+  await using forge = await openForge()
+  const { db } = forge.belfry
+  const attempt = (index: number) => {
+    const limits = limitsFrom('tries', `2001:db8:1:${(0x200 + index).toString(16)}::1`, 2)
+    return countAttempt(db, limits, 15, 'Too many.').then(
+      () => ({ status: 200 }),
+      () => ({ status: 429 }),
+    )
+  }
+  // Two from each /64, eight from the /56, and the next /56 is not affected.
+  assert.deepEqual(await burst(5, () => attempt(0)), { 200: 2, 429: 3 })
+  assert.deepEqual(await burst(20, (index) => attempt(1 + index)), { 200: 6, 429: 14 })
+  assert.deepEqual(await attempt(0x100), { status: 200 })
 })
 
 test('of a burst of passwords from one IPv6 network, fifty are checked, and others are not affected', async () => {

@@ -1,6 +1,6 @@
 import { type Database, sql } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
-import { type Limit, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
+import { type Limit, limitsFrom, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
 
 /** After this many wrong guesses within 15 minutes, no guess is checked, right or wrong. */
 const forAccount = 10
@@ -25,7 +25,7 @@ async function accountLimits(db: Database, { login, address }: Guess): Promise<L
     where lower(a.login) = ${name} and s.address = ${address} and not s.awaits_code and s.expires_at > ${db.now} limit 1`)
   return [
     { subject: known ? `account ${name} at ${network}` : `account ${name}`, most: forAccount },
-    { subject: `address ${network}`, most: fromNetwork },
+    ...limitsFrom('guesses', address, fromNetwork),
   ]
 }
 
@@ -39,10 +39,9 @@ export async function guessAtAccount<T>(db: Database, guess: Guess, check: () =>
  * secrets have 160 bits.
  */
 export function guessAtClient<T>(db: Database, client_id: string, address: string, check: () => Promise<T | undefined>) {
-  const network = networkOf(address)
   const limits = [
-    { subject: `client ${client_id.slice(0, 100)} from ${network}`, most: forAccount },
-    { subject: `client secrets from ${network}`, most: fromNetwork },
+    ...limitsFrom(`client ${client_id.slice(0, 100)}`, address, forAccount),
+    ...limitsFrom('client secrets', address, fromNetwork),
   ]
   return guessWithin(db, limits, check)
 }

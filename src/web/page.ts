@@ -161,8 +161,8 @@ function outcomeOf(visit: Visit, { method, signed_in, handler, lapsed }: PageRou
     if (!lapsed || (visit.visitor && !isCsrfToken(visit.form.get('csrf')))) throw outOfDate()
     return lapsedWith(visit, lapsed)
   }
-  const key = visit.visitor ? `user ${visit.visitor.id}` : `address ${visit.request.ip}`
-  return withSlotsOf(visit.belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
+  const caller = { user_id: visit.visitor?.id, ip: visit.request.ip }
+  return withSlotsOf(visit.belfry.storage.reading, caller, () => (handler as Handler<Visit>)(visit))
 }
 
 /** The sign-in page keeps what was typed, but no files. */

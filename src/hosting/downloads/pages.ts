@@ -34,7 +34,7 @@ async function sendArchive(visit: Visit, format: ArchiveFormat, ref: string): Pr
   }
   if (request.method === 'HEAD') return { headers, file: Readable.from([]) }
   // An archive takes as long as a clone, so it waits for the same slots.
-  const caller = visit.visitor ? `user ${visit.visitor.id}` : `address ${request.ip}`
+  const caller = { user_id: visit.visitor?.id, ip: request.ip }
   const file = await withSlotsOf(storage.fetching, caller, () => openArchive(storage, repo.id, { sha, format, folder }))
   return { headers, file }
 }

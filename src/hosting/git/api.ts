@@ -139,7 +139,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     options: { advertise?: boolean; protocol?: string | undefined; guarded?: ProtectedRef[] },
     follows: (closed: Promise<number | null>) => Promise<unknown> = (closed) => closed,
   ): Promise<Service> {
-    const slot = await storage.fetching.take(caller.user ? `user ${caller.user.id}` : `address ${request.ip}`)
+    const slot = await storage.fetching.take({ user_id: caller.user?.id, ip: request.ip })
     try {
       const service = await openService(name, storage.pathOf(repo.id), { ...options, limits: storage.limits })
       if (reply.raw.destroyed) service.end()

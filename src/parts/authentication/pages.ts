@@ -1,11 +1,10 @@
 import { createUser } from '#hosting/people/people.ts'
 import { type Account, loadAccountById } from '#identity/accounts.ts'
-import { countAttempt } from '#identity/attempts.ts'
+import { countAttempt, limitsFrom } from '#identity/attempts.ts'
 import { preparePassword } from '#identity/passwords.ts'
 import { closeSession, findSession, openSession, type Session } from '#identity/sessions.ts'
 import { type Delivery, findDelivery, notSent, sendCode, tooSoon } from '#identity/two-factor.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
-import { networkOf } from '#platform/network.ts'
 import { cardPage } from '#web/card-page.ts'
 import { readCookie, sessionCookie, writeCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
@@ -251,7 +250,7 @@ async function signUp(visit: Visit): Promise<Outcome> {
 const mostSignUps = 20
 
 function limitSignUps({ db, request }: Visit) {
-  const limits = [{ subject: `sign-ups from ${networkOf(request.ip)}`, most: mostSignUps }]
+  const limits = limitsFrom('sign-ups', request.ip, mostSignUps)
   return countAttempt(db, limits, 60, 'Too many accounts were made from your network within the last hour. Try again later.')
 }
 

@@ -43,7 +43,7 @@ export function mountRepositoryFeeds(listener: FastifyInstance, site: Site) {
     try {
       const viewer = await viewerOf(request)
       const repo = await loadRepository(belfry.db, viewer, owner, name)
-      const caller = viewer.viewer_id === null ? `address ${request.ip}` : `user ${viewer.viewer_id}`
+      const caller = { user_id: viewer.viewer_id, ip: request.ip }
       const document = await withSlotsOf(belfry.storage.reading, caller, () => readRepositoryFeed({ belfry, repo, viewer }, feed))
       const text = atomOf(document, belfry.addresses.web)
       const shared = { is_public: viewer.viewer_id === null, until: null }

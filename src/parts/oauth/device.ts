@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Account } from '#identity/accounts.ts'
-import { countAttempt } from '#identity/attempts.ts'
+import { countAttempt, limitsFrom } from '#identity/attempts.ts'
 import { type Application, findApplication, findClient } from '#identity/clients.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
-import { networkOf } from '#platform/network.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import { scopesFor } from './authorize.ts'
 import type { ClientRequest, Failed, Issued } from './client-request.ts'
@@ -29,7 +28,7 @@ export async function startDevice(
   const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
   const limits = [
-    { subject: `device codes from ${networkOf(request.address)}`, most: mostFromNetwork },
+    ...limitsFrom('device codes', request.address, mostFromNetwork),
     { subject: `device codes of ${application.client_id}`, most: mostOfClient },
   ]
   await countAttempt(db, limits, lifetimeSeconds / 60, 'Too many device codes were asked for. Try again later.')

@@ -94,7 +94,7 @@ async function* bundleFiles(
   entry: (name: string, content: Buffer | string) => Buffer,
 ) {
   // A bundle takes as long as a clone, so it waits for the same slots.
-  const bundle = await withSlotsOf(storage.fetching, `user ${user.id}`, () => openBundle(storage, repo)).catch((error) => {
+  const bundle = await withSlotsOf(storage.fetching, { user_id: user.id }, () => openBundle(storage, repo)).catch((error) => {
     if (error instanceof Refusal) return error
     throw error
   })
