@@ -1,5 +1,6 @@
 import { checks } from '#conformance/checks.ts'
 import type { TargetOptions } from '#conformance/target.ts'
+import { trimTrailing } from '#platform/trim.ts'
 import { readArguments, UsageError } from './command.ts'
 
 export const help = `Checks that a server behaves as the specification of the API says, over HTTP only.
@@ -111,7 +112,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
       application: client_id && client_secret ? { client_id, client_secret } : undefined,
       local_client_id: secret('local-client-id'),
       variant: readVariant(values.variant),
-      web: values.web === undefined ? undefined : readUrl(values.web).replace(/\/+$/, ''),
+      web: values.web === undefined ? undefined : trimTrailing(readUrl(values.web), '/'),
       timeout: 1000 * readNumber('timeout', values.timeout, 600),
     },
     receiver: readReceiver(values.receiver),

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { isRefName } from '#git/objects.ts'
 import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import type { EditOptions } from '#importer/steps.ts'
+import { trimBoth } from '#platform/trim.ts'
 import { readArguments, UsageError } from './command.ts'
 
 export const help = `Converts a repository to git, without a server. Run it again to resume, or to bring what is new in the source.
@@ -183,7 +184,7 @@ function readLayout(given: string[], ofProjects: boolean): LayoutPatterns {
   const layout: LayoutPatterns = { trunk: ofProjects ? '{project}/trunk' : 'trunk', branches: [], tags: [] }
   for (const each of given) {
     const [, key, folder = ''] = /^(trunk|branches|tags)=(.*)$/.exec(each) ?? []
-    const path = folder.replace(/^\/+|\/+$/g, '')
+    const path = trimBoth(folder, '/')
     if (key === 'trunk') layout.trunk = path
     else if ((key === 'branches' || key === 'tags') && path !== '') layout[key].push(path)
     else throw wrong('--layout must be trunk=FOLDER, branches=FOLDER or tags=FOLDER')

@@ -1,3 +1,4 @@
+import { trimTrailing } from '#platform/trim.ts'
 import { type Answer, at, Mismatch } from './answer.ts'
 import { Client, isLoopback } from './client.ts'
 import { Failure } from './failure.ts'
@@ -66,7 +67,7 @@ export async function findTarget(options: TargetOptions, signal: AbortSignal): P
 
 /** An address that ends in `/api/v3`, or has an API there, is of the self-hosted variant. */
 async function findBase({ url, token, variant }: TargetOptions, ask: Ask): Promise<Pick<Target, 'base' | 'variant'>> {
-  const root = url.replace(/\/+$/, '')
+  const root = trimTrailing(url, '/')
   const prefixed = root.endsWith('/api/v3') ? root : `${root}/api/v3`
   if (prefixed === root || variant === 'self-hosted') return { base: prefixed, variant: variant ?? 'self-hosted' }
   if (variant === 'versioned') return { base: root, variant }

@@ -59,12 +59,24 @@ export async function grepLines(
     limit: longestLines,
     expected: [0, 1],
   })
-  for (const [, name = '', line = ''] of output.toString().matchAll(/([^\0\n]+)\0([^\n]*)\n/g)) {
+  for (const { name, line } of readMatches(output.toString())) {
     const file = name.slice(sha.length + 1)
     const known = found.get(file)
     found.set(file, known === undefined ? line : `${known}\n${line}`)
   }
   return found
+}
+
+/** Each match is a name, a null character and a line. The last one is left out if the limit has cut it. */
+function* readMatches(text: string) {
+  let from = 0
+  for (;;) {
+    const nameEnd = text.indexOf('\0', from)
+    const lineEnd = nameEnd < 0 ? -1 : text.indexOf('\n', nameEnd)
+    if (lineEnd < 0) return
+    yield { name: text.slice(from, nameEnd), line: text.slice(nameEnd + 1, lineEnd) }
+    from = lineEnd + 1
+  }
 }
 
 const alternatives = (texts: string[]) => texts.flatMap((text, index) => (index ? ['--or', '-e', text] : ['-e', text]))

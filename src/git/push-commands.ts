@@ -27,7 +27,7 @@ export async function readCommands(body: Readable): Promise<Head> {
     for (let line = readLine(rest); line; line = readLine(rest)) {
       if (line.flush) return { commands, read, side_band }
       rest = rest.subarray(line.length)
-      side_band ||= /\0.*\bside-band-64k\b/.test(line.text.toString('latin1'))
+      side_band ||= takesSideBand(line.text)
       const command = readCommand(line.text)
       if (command) commands.push(command)
       if (commands.length > mostCommands)
@@ -49,6 +49,12 @@ function readLine(buffer: Buffer): { flush: boolean; length: number; text: Buffe
   if (length === 0) return { flush: true, length: 4, text: buffer.subarray(4, 4) }
   if (length < 4) throw unreadable()
   return buffer.length < length ? undefined : { flush: false, length, text: buffer.subarray(4, length) }
+}
+
+/** Capabilities are words after a null character. Git sends them with the first command. */
+function takesSideBand(line: Buffer) {
+  const end = line.indexOf(0)
+  return end >= 0 && /(?:^|[ \0])side-band-64k(?:[ \n\0]|$)/.test(line.toString('latin1', end + 1))
 }
 
 /** Strict: a line that git reads as a command and we do not could move a ref unnoticed. Signed pushes are not offered. */

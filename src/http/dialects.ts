@@ -12,7 +12,7 @@ export interface Dialect {
   takes_stream: boolean
 }
 
-const custom = /^application\/vnd\.(service|github)((?:[.-][\w-]+)*)(?:\+json)?$/
+const custom = /^application\/vnd\.(service|github)((?:-[\w-]+)?(?:\.[\w-]+)*)(?:\+json)?$/
 
 /** Clients repeat a few headers. The cache is bounded, because a hostile client could fill the memory. */
 const remembered = new Map<string, Dialect>()
@@ -31,7 +31,7 @@ function parse(header: string): Dialect {
     .split(',')
     .map((range) => range.trim())
     .filter((range) => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
-    .map((range) => range.replace(/\s*;.*$/, ''))
+    .map((range) => (range.split(';', 1)[0] ?? '').trimEnd())
   const chosen = ranges.map((range) => custom.exec(range)).find((match) => match !== null)
   const brand: Brand = chosen?.[1] === 'github' ? 'github' : 'service'
   const parts = (chosen?.[2] ?? '').split('.').filter((part) => part && !/^v\d+$/.test(part))

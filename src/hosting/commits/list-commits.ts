@@ -11,6 +11,7 @@ import { type Queryable, sql } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
+import { trimBoth } from '#platform/trim.ts'
 
 export interface CommitQuery {
   sha: string
@@ -52,7 +53,7 @@ export async function listCommits(
 
 /** Undefined if no commit can match. */
 async function readFilter(db: Queryable, { path, author, committer, since, until }: Omit<CommitQuery, 'sha'>) {
-  const place = path.replaceAll(/^\/+|\/+$/g, '')
+  const place = trimBoth(path, '/')
   if (place && !isPath(place)) return undefined
   const authors = author ? await signaturesOf(db, author) : undefined
   const committers = committer ? await signaturesOf(db, committer) : undefined

@@ -6,6 +6,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { trimTrailing } from '#platform/trim.ts'
 import { CommitCache } from './commit-cache.ts'
 
 /** A file or a folder at a commit. */
@@ -42,9 +43,10 @@ export async function findLocation(
   rest: string,
 ): Promise<CodeLocation | { moved: CodeLocation }> {
   if (rest.includes('\0')) throw missing()
-  const parts = rest.replace(/\/+$/, '').split('/')
-  const names = parts.slice(0, deepestRef).map((_, index) => parts.slice(0, index + 1).join('/'))
-  const pathAfter = (name: string) => rest.replace(/\/+$/, '').slice(name.length + 1)
+  const whole = trimTrailing(rest, '/')
+  const parts = whole.split('/', deepestRef)
+  const names = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+  const pathAfter = (name: string) => whole.slice(name.length + 1)
   const recorded = await findRecordedRefs(
     db,
     repo,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { trimTrailing } from '#platform/trim.ts'
 
 /** A public key line: `ssh-ed25519 AAAA… comment`. */
 export interface PublicKey {
@@ -45,7 +46,7 @@ const kinds: Record<string, Check[]> = {
 /** Parses a key in OpenSSH's format. Returns undefined for anything else, such as options before the key, or a private key. */
 export function readPublicKey(text: string): PublicKey | undefined {
   const [, type = '', encoded = '', comment = ''] =
-    /^([\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+([^\r\n]*))?$/.exec(text.trim()) ?? []
+    /^([\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]([^\r\n]*))?$/.exec(text.trim()) ?? []
   const checks = Object.hasOwn(kinds, type) ? kinds[type] : undefined
   if (!checks) return undefined
   const blob = Buffer.from(encoded, 'base64')
@@ -54,7 +55,7 @@ export function readPublicKey(text: string): PublicKey | undefined {
   const fields = readFields(blob)
   const whole = [exactly(type), ...checks]
   if (fields?.length !== whole.length || !fields.every((field, index) => whole[index]?.(field))) return undefined
-  const fingerprint = `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
+  const fingerprint = `SHA256:${trimTrailing(createHash('sha256').update(blob).digest('base64'), '=')}`
   return { key: `${type} ${encoded}`, comment: comment.trim(), fingerprint }
 }
 

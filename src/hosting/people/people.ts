@@ -217,7 +217,7 @@ export async function countStanding(db: Queryable, account: Account): Promise<St
 
 /** Sign-up systems send names in any form, so characters that a login may not contain become hyphens. */
 function normaliseLogin(login: string) {
-  return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-+|-+$/g, '')
+  return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-|-$/g, '')
 }
 
 /** Words that are reserved for future addresses, or that clients read as something else. */

@@ -6,7 +6,7 @@ import { expect, injecting } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { runJobs } from '#test/jobs.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
-import { piecesOf } from './views/threads.ts'
+import { piecesOf } from './suggestions.ts'
 
 const inject = injecting(openWithPull)
 const path = '/ada/engine/pull/1'

@@ -14,9 +14,9 @@ import { commitSuggestion } from './commit-suggestion.ts'
 import { addPendingComment } from './pending.ts'
 import { type Reviewers, requestReviews, withdrawRequests } from './requests/requests.ts'
 import { setResolved } from './resolved-threads.ts'
+import { piecesOf } from './suggestions.ts'
 import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './update.ts'
 import type { TypedReview } from './views/thread-box.ts'
-import { piecesOf } from './views/threads.ts'
 
 const place = '/:owner/:repo/pull/:number'
 

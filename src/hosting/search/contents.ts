@@ -11,6 +11,7 @@ import type { Viewer } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import type { Slice } from '#platform/listed.ts'
+import { trimBoth } from '#platform/trim.ts'
 import type { SearchOrder } from './issues.ts'
 import { parseQuery, type Qualifier, refused, type SearchQuery } from './query.ts'
 import { scopeConditions } from './repository-scope.ts'
@@ -169,7 +170,7 @@ function isWanted(path: string, qualifiers: Qualifier[], words: string[]) {
   const lower = path.toLowerCase()
   const name = lower.slice(lower.lastIndexOf('/') + 1)
   const meets: Record<string, (value: string) => boolean> = {
-    path: (value) => (value === '/' ? !lower.includes('/') : lower.startsWith(`${value.replaceAll(/^\/+|\/+$/g, '')}/`)),
+    path: (value) => (value === '/' ? !lower.includes('/') : lower.startsWith(`${trimBoth(value, '/')}/`)),
     filename: (value) => name === value,
     extension: (value) => name.endsWith(`.${value.replace(/^\./, '')}`),
   }

@@ -113,7 +113,7 @@ export function checkSlug(name: string) {
     .replaceAll(/\p{Mark}+/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
   if (!slug || slug.length > 100) {
     throw invalid({
       resource: 'Team',

@@ -7,6 +7,7 @@ import { openPathPatterns } from '#importer/staging/rewrite/path-patterns.ts'
 import type { EditOptions } from '#importer/steps.ts'
 import { readPlan } from '#importer/subversion/plan.ts'
 import { readExtent } from '#importer/tfvc/history.ts'
+import { trimTrailing } from '#platform/trim.ts'
 
 /** The edits of a converted history. Undefined if nothing is edited. */
 export async function openEdits(options: EditOptions, vcs: Kind, workspace: Workspace): Promise<HistoryEdits | undefined> {
@@ -41,7 +42,7 @@ async function openTrailers(url: string, vcs: Kind, workspace: Workspace) {
 
 async function describeSubversion(url: string, workspace: Workspace) {
   const { uuid, path = '' } = (await readPlan(workspace)) ?? { uuid: '' }
-  const address = decodeURI(url).replace(/\/+$/, '')
+  const address = trimTrailing(decodeURI(url), '/')
   const root = path !== '' && address.endsWith(`/${path}`) ? address.slice(0, -path.length - 1) : address
   return (recorded: Revised) =>
     `git-svn-id: ${[root, recorded.root].filter((part) => part !== '').join('/')}@${recorded.number} ${uuid}`

@@ -1,5 +1,6 @@
 import { headerOf, type ProbeAnswer, sendProbe } from '#importer/probe-http.ts'
 import type { Finding, Network, Origin } from '#importer/source.ts'
+import { trimTrailing } from '#platform/trim.ts'
 
 const infoRefs = '/info/refs?service=git-upload-pack'
 
@@ -36,7 +37,7 @@ export async function findRepository(origin: Origin, network: Network): Promise<
 function addressesOf(text: string): string[] {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return []
-  const plain = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const plain = `${url.origin}${trimTrailing(url.pathname, '/')}`
   return plain.endsWith('.git') ? [plain] : [plain, `${plain}.git`]
 }
 

@@ -1,3 +1,5 @@
+import { trimBoth, trimTrailing } from '#platform/trim.ts'
+
 export function openRefNames() {
   const taken = new Set<string>()
   const folders = new Set<string>()
@@ -51,6 +53,6 @@ function cleanPart(part: string): string {
     .replace(/@\{/g, '-')
   // A part is a file name, and git appends `.lock` to it: 255 bytes at most.
   const short =
-    allowed.length <= 60 ? allowed : new TextDecoder().decode(Buffer.from(allowed).subarray(0, 200)).replace(/\ufffd+$/, '')
-  return short.replace(/^\.+|\.+$/g, '').replace(/\.lock$/, '-lock')
+    allowed.length <= 60 ? allowed : trimTrailing(new TextDecoder().decode(Buffer.from(allowed).subarray(0, 200)), '\ufffd')
+  return trimBoth(short, '.').replace(/\.lock$/, '-lock')
 }

@@ -1,5 +1,6 @@
 import type { Author, Origin, Workspace } from '#importer/source.ts'
 import { validPerson } from '#importer/staging/fast-import.ts'
+import { trimBoth } from '#platform/trim.ts'
 import { connectTo } from './connection.ts'
 import { addressOf, openRepositoryReader } from './projects.ts'
 import { tryOpenSession } from './ra-svn.ts'
@@ -19,7 +20,7 @@ export async function listAuthors(origin: Origin, workspace: Workspace): Promise
   const repository = await openRepositoryReader(connection, session).describe()
   const found = connection.file ? connection.file.logins : new Set<string>()
   if (!connection.file) {
-    const path = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
+    const path = origin.svn_root === null ? repository.path : trimBoth(origin.svn_root, '/')
     const wanted = ['--with-revprop', 'svn:author', '--revision', `1:${repository.head}`]
     const log = await connection.svn(['log', '--xml', ...wanted], `${addressOf(repository, path)}@${repository.head}`)
     for (const entry of findElements(log, 'logentry')) found.add(findInside(entry, 'author')?.text.trim() || noAuthor)

@@ -6,6 +6,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
+import { trimTrailing } from '#platform/trim.ts'
 import { type DumpFile, openDumpStream, scanDumpFile } from './dump-file.ts'
 
 type Tool = 'svn' | 'svnrdump'
@@ -153,7 +154,7 @@ function servers({ host, port, username, password }: Network['egress']['proxy'],
 /** An svn:// server does not know its public name, so a tunnel works. */
 function addressFor({ protocol, host, pathname }: URL, tunnel: number | undefined) {
   // Subversion would read the part after @ as a revision.
-  const path = pathname.replace(/\/+$/, '').replaceAll('@', '%40')
+  const path = trimTrailing(pathname, '/').replaceAll('@', '%40')
   return tunnel === undefined ? `${protocol}//${host}${path}` : `svn://127.0.0.1:${tunnel}${path}`
 }
 

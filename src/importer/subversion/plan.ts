@@ -3,6 +3,7 @@ import { ImportFailure, type LayoutPatterns, type Origin, type Workspace } from 
 import type { Claim, Strategy } from '#importer/staging/arrange/roots.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { readState, saveState } from '#importer/state-file.ts'
+import { trimBoth } from '#platform/trim.ts'
 import { checkpointFile, filesOf, logFile, recordFile } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
 import { chosenLayout, type Layout, plainLayout } from './layout.ts'
@@ -95,7 +96,7 @@ async function makePlan(
   repository: Repository,
   known: Plan | undefined,
 ): Promise<Plan> {
-  const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
+  const wanted = origin.svn_root === null ? repository.path : trimBoth(origin.svn_root, '/')
   const { uuid, head } = repository
   const common = {
     uuid,

@@ -13,6 +13,7 @@ import {
 } from '#importer/source.ts'
 import { arrange } from '#importer/staging/arrange/arrange.ts'
 import { readRevisions } from '#importer/staging/arrange/revisions.ts'
+import { trimBoth } from '#platform/trim.ts'
 import { listAuthors } from './authors.ts'
 import { countLogged, fetchLog, hasLog } from './change-log.ts'
 import { filesOf, readCheckpoint, recordFile } from './checkpoint.ts'
@@ -163,7 +164,7 @@ async function describeProjects(
   moved: { url?: string },
 ): Promise<Finding> {
   const repository = await reader.describe()
-  const path = svn_root === null ? repository.path : svn_root.replace(/^\/+|\/+$/g, '')
+  const path = svn_root === null ? repository.path : trimBoth(svn_root, '/')
   if (layout || several) return { found: { ...moved, commit_count: repository.head } }
   const projects = await findProjects(reader, repository, path)
   const [project, ...others] = projects

@@ -1,4 +1,5 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
+import { trimTrailing } from '#platform/trim.ts'
 
 /** Folds case as TFVC does: by the upper case of each character, if it has the same length. */
 export function folded(name: string): string {
@@ -11,7 +12,7 @@ export function folded(name: string): string {
 
 /** The path below a server folder such as `$/Alpha`; undefined if it is outside, empty for the folder itself. */
 export function below(folder: string, path: string): string | undefined {
-  const trimmed = path.replace(/\/+$/, '')
+  const trimmed = trimTrailing(path, '/')
   if (folded(trimmed.slice(0, folder.length)) !== folded(folder)) return undefined
   if (trimmed.length === folder.length) return ''
   return trimmed[folder.length] === '/' ? trimmed.slice(folder.length + 1) : undefined

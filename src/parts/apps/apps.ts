@@ -71,7 +71,7 @@ function slugOf(name: string) {
     .trim()
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
   if (slug === '' || name.trim().length > 34)
     throw fault('name', 'A name has 1 to 34 characters, at least one of them a letter or digit.')
   return slug

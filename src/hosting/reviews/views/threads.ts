@@ -9,6 +9,7 @@ import { listReviewComments, type ReviewComment } from '#hosting/reviews/comment
 import { linesOf } from '#hosting/reviews/commit-suggestion.ts'
 import { findResolutions, type Resolution } from '#hosting/reviews/resolved-threads.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { piecesOf } from '#hosting/reviews/suggestions.ts'
 import { button } from '#web/components/button.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Visit } from '#web/page.ts'
@@ -66,32 +67,10 @@ async function renderAll(visit: Visit, repo: Repository, said: (Review | ReviewC
     repo,
     pieces.map(({ text }) => text ?? ''),
   )
-  const texts = new Map<Review | ReviewComment, Html>(said.map((one) => [one, html``]))
-  for (const [index, { one, suggestion }] of pieces.entries()) {
-    const shown = suggestion === undefined ? rendered[index] : suggested(one, suggestion, tool)
-    texts.set(one, html`${texts.get(one)}${shown}`)
-  }
-  return texts
-}
-
-interface Piece {
-  text?: string
-  suggestion?: string
-}
-
-const fence = /^(`{3,})suggestion[^\n`]*\n([\s\S]*?)^\1`*[ \t]*$\n?/gm
-
-/** The text of a comment, divided at its suggestions. */
-export function piecesOf(body: string): Piece[] {
-  const pieces: Piece[] = []
-  let from = 0
-  for (const { index, 0: whole, 2: suggestion = '' } of body.matchAll(fence)) {
-    if (body.slice(from, index).trim()) pieces.push({ text: body.slice(from, index) })
-    pieces.push({ suggestion })
-    from = index + whole.length
-  }
-  if (body.slice(from).trim()) pieces.push({ text: body.slice(from) })
-  return pieces
+  const shown = new Map<Review | ReviewComment, (Html | undefined)[]>(said.map((one) => [one, []]))
+  for (const [index, { one, suggestion }] of pieces.entries())
+    shown.get(one)?.push(suggestion === undefined ? rendered[index] : suggested(one, suggestion, tool))
+  return new Map([...shown].map(([one, parts]) => [one, html`${parts}`]))
 }
 
 function suggested(comment: Review | ReviewComment, suggestion: string, tool: SuggestionTool): Html {

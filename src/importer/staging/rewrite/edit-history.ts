@@ -1,6 +1,7 @@
 import { runGit, streamGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { type ObjectReader, openReader, readInOrder } from '#importer/staging/object-reader.ts'
+import { trimTrailing } from '#platform/trim.ts'
 import { type ComparedEdits, compareEdits, type EditedCommit } from './compare-edits.ts'
 import { openPackWriter, type PackWriter } from './pack-writer.ts'
 import type { PathSelection } from './path-patterns.ts'
@@ -111,7 +112,7 @@ function parseCommit(data: Buffer): Commit {
 function writeCommit(data: Buffer, before: Commit, tree: string, parents: string[], trailer: string | undefined): Buffer {
   const same = tree === before.tree && parents.join() === before.parents.join()
   if (same && trailer === undefined) return data
-  const lines = data.toString('latin1', 0, before.message).replace(/\n+$/, '').split('\n')
+  const lines = trimTrailing(data.toString('latin1', 0, before.message), '\n').split('\n')
   const kept: string[] = []
   let dropping = false
   for (const line of lines) {

@@ -1,3 +1,5 @@
+import { trimBoth } from '#platform/trim.ts'
+
 /** Which files of a branch are kept. Patterns are relative to the root of the branch. */
 export interface PathPatterns {
   /** Without any, all files. */
@@ -24,7 +26,7 @@ export function openPathPatterns({ include, exclude }: PathPatterns) {
 export type PathSelection = ReturnType<typeof openPathPatterns>
 
 function compile(pattern: string): RegExp {
-  const plain = pattern.replace(/^\/+|\/+$/g, '')
+  const plain = trimBoth(pattern, '/')
   const source = plain.replace(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g, (sign) => {
     if (sign === '**/') return '(?:.*/)?'
     if (sign === '**') return '.*'
