@@ -1,5 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { Refusal } from '#platform/errors.ts'
+import { deepestJson, isTooDeep } from '#platform/json.ts'
 import { type Static, type TSchema, Type } from '#platform/schema.ts'
 
 /** A query parameter with a fixed set of words. Any other value means the first word. */
@@ -33,6 +34,7 @@ export function readQuery(fields: QueryFields, query: URLSearchParams) {
  */
 export function parseBody({ body: declared, array_field }: { body?: TSchema; array_field?: string }, text: string): unknown {
   if (!declared || text.trim() === '') return undefined
+  if (isTooDeep(text)) throw new Refusal('malformed', `The body is nested too deeply: JSON may have ${deepestJson} levels.`)
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -81,11 +83,27 @@ function describeFault({ instancePath, keyword, params, message }: FastifySchema
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
   const found = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body)
-  const shown = (JSON.stringify(found) ?? 'null').slice(0, 100)
-  const where = `For 'properties/${path.join('/')}', ${shown}`
+  const where = `For 'properties/${path.join('/').slice(0, longestShown)}', ${preview(found).slice(0, longestShown)}`
   if (keyword === 'type') return `${where} is not ${describeType(params.type)}.`
   if (keyword === 'enum') return `${where} is not a member of ${JSON.stringify(params.allowedValues)}.`
   return `${where} ${message ?? 'is not valid'}.`
+}
+
+const longestShown = 100
+
+/** The beginning of the JSON of a value. A body may have 64 MB, and each of its faults shows a part of it. */
+function preview(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, longestShown))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const keys = Array.isArray(value) ? undefined : Object.keys(value)
+  const inner = keys ?? (value as unknown[])
+  let text = keys ? '{' : '['
+  for (let index = 0; index < inner.length && text.length < longestShown; index++) {
+    const key = keys?.[index]
+    const part = key === undefined ? preview(inner[index]) : `${preview(key)}:${preview((value as Record<string, unknown>)[key])}`
+    text += `${index ? ',' : ''}${part}`
+  }
+  return `${text}${keys ? '}' : ']'}`
 }
 
 function describeType(type: unknown) {

@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
@@ -18,10 +17,11 @@ import { PollInterval } from './poll-interval.ts'
 import type { RenderBodies } from './rendered-bodies.ts'
 import { ResponseCache } from './response-cache.ts'
 import { fillRest, readRest, routeOf, suffixConstraint } from './rest-params.ts'
-import type { PathLoaders } from './route-params.ts'
+import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { serialize } from './serialize.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
+import { openValidator } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -85,7 +85,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
     method,
     ...routeOf(path),
     config: { endpoint },
-    ...(longest_body && { bodyLimit: longest_body }),
+    ...(longest_body && { bodyLimit: longest_body, preParsing: checkBeforeReading(resources, endpoint) }),
     schema: { ...(body && { body }), response: answers },
     ...(body && {
       preValidation: (request, _, done) => {
@@ -98,6 +98,17 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       withSlotsOf(resources.belfry.storage.reading, callerOf(request), () => serve(resources, endpoint, request, reply)),
   })
 }
+
+/** In bytes. Other endpoints take no larger body. */
+const usualBody = 1 << 20
+
+/** A large body is read only if the caller may write to what the path names, because reading and validating it takes seconds. */
+const checkBeforeReading =
+  ({ belfry, loaders }: Resources, endpoint: Endpoint) =>
+  async ({ headers, call, params }: FastifyRequest) => {
+    if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > usualBody)
+      await loadRouteParams(loaders, belfry.db, endpoint, call.caller, params as Record<string, string>)
+  }
 
 const callerOf = ({ ip, call: { caller } }: FastifyRequest) => ({ user_id: caller.user?.id, ip })
 
@@ -129,8 +140,6 @@ function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }
     .send(JSON.stringify({ message, url, documentation_url: `${wire.web}/docs` }))
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false })
-
 /** Compiling at start took most of the start-up time and half of the idle memory. */
 function compileLazily(app: FastifyInstance) {
   app.setSerializerCompiler(
@@ -138,15 +147,5 @@ function compileLazily(app: FastifyInstance) {
       (body) =>
         serialize(schema as object, body),
   )
-  app.setValidatorCompiler(({ schema }) => {
-    const check = (body: unknown) => {
-      // Ajv caches compiled validators by schema.
-      const validate = ajv.compile(schema as object)
-      const valid = validate(body)
-      check.errors = validate.errors ?? null
-      return valid
-    }
-    check.errors = null as ReturnType<typeof ajv.compile>['errors'] | null
-    return check as never
-  })
+  app.setValidatorCompiler(({ schema }) => openValidator(schema as object) as never)
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { Refusal } from '#platform/errors.ts'
+import { parseJson } from '#platform/json.ts'
 
 /** A parsed token of an app. Nothing of it is trusted before `isSigned`. */
 export interface AppJwt {
@@ -47,7 +48,7 @@ export function parseJwt(text: string): AppJwt {
 
 function readPart(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    const value: unknown = parseJson(Buffer.from(text, 'base64url').toString())
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // The same refusal as for a wrong signature.

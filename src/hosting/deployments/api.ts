@@ -5,6 +5,7 @@ import { Nothing } from '#http/serialization.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { Refusal } from '#platform/errors.ts'
+import { parseJson } from '#platform/json.ts'
 import { Type } from '#platform/schema.ts'
 import {
   createDeployment,
@@ -53,7 +54,7 @@ function readPayload(payload: object | string | null | undefined): object | stri
   if (payload == null || payload === '') return {}
   if (typeof payload !== 'string') return payload
   try {
-    const read: unknown = JSON.parse(payload)
+    const read: unknown = parseJson(payload)
     return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : payload
   } catch {
     return payload

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
 import type { StoredObject } from '#platform/file-store/file-store.ts'
+import { parseJson } from '#platform/json.ts'
 
 export interface Batch {
   operation: 'upload' | 'download'
@@ -35,7 +36,7 @@ export function readBatch(text: string): Batch {
 
 function parse(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // The same response as for a missing object.

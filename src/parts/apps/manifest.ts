@@ -4,6 +4,7 @@ import { rotateSecret } from '#parts/oauth/applications.ts'
 import type { HookDeps } from '#parts/webhooks/create.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { parseJson } from '#platform/json.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 import { addKey, createApp, loadApp, type NewApp, newKey, type RegisteredApp } from './apps.ts'
@@ -51,7 +52,7 @@ export function parseManifest(text: string): Manifest {
 function parse(text: string): Record<string, unknown> {
   if (text.length > longestManifest) throw wrong('manifest', `The manifest has more than ${longestManifest} characters`)
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && !text.includes('\\u0000')) {
       return value as Record<string, unknown>
     }

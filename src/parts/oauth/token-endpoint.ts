@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { handleError } from '#http/errors.ts'
+import { parseJson } from '#platform/json.ts'
 import { xml } from '#web/html.ts'
 import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
@@ -64,7 +65,7 @@ function readForm(text: string): Parameters {
 
 function readJson(text: string): Parameters {
   try {
-    const entries = Object.entries(JSON.parse(text) as object)
+    const entries = Object.entries(parseJson(text) as object)
     return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   } catch {
     return {}

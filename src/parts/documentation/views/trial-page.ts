@@ -3,6 +3,7 @@ import { isNumbered } from '#http/endpoint.ts'
 import type { VisitorResponse } from '#http/visitor-request.ts'
 import { addressOf, type Entry } from '#parts/documentation/reference.ts'
 import { pathField, queryField, type Trial } from '#parts/documentation/trial.ts'
+import { parseJson } from '#platform/json.ts'
 import { button } from '#web/components/button.ts'
 import { jsonText } from '#web/components/json-text.ts'
 import { badge } from '#web/components/label.ts'
@@ -82,7 +83,7 @@ function filled({ endpoint }: Entry, { names, query, body }: Trial) {
   const shown = names.map(([name, value]): [string, string] => [name, value || name.toUpperCase()])
   if (!endpoint.body) return { names: shown, query }
   try {
-    return { names: shown, query, body: body === '' ? undefined : (JSON.parse(body) as unknown) }
+    return { names: shown, query, body: body === '' ? undefined : (parseJson(body) as unknown) }
   } catch {
     return { names: shown, query }
   }
@@ -126,7 +127,7 @@ function bodyPane({ headers, body, truncated }: VisitorResponse) {
 /** A text that was cut off cannot be parsed, and is shown as it came. */
 function indented(text: string) {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return JSON.stringify(parseJson(text), null, 2)
   } catch {
     return text
   }

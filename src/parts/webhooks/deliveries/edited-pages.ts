@@ -3,6 +3,7 @@ import { largest, storeDeliveries } from '#activity/outbox/outbox.ts'
 import { hookPage, hookPath, hookPaths, idIn, loadHookVisit } from '#parts/webhooks/views/hook-page.ts'
 import { compareLines } from '#parts/webhooks/views/payload-comparison.ts'
 import { invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/json.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { alert, attempt, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
@@ -62,7 +63,7 @@ function readPayload(text: string): string {
   const refuse = (message: string) => invalid({ resource: 'Hook', code: 'custom', message })
   if (text.length > Math.min(longestEdited, largest)) throw refuse('The payload is too large')
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return JSON.stringify(value)
   } catch {
     // Refused below.

@@ -1,4 +1,5 @@
 import type { Delivery, FullDelivery } from '#parts/webhooks/deliveries/deliveries.ts'
+import { parseJson } from '#platform/json.ts'
 import { jsonText } from '#web/components/json-text.ts'
 import { type Html, html } from '#web/html.ts'
 import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from './outcome-marks.ts'
@@ -58,8 +59,9 @@ ${text.length > longest && html`<p class="muted">Only the first ${longest.toLoca
 /** JSON is indented; anything else is shown as it is. */
 function formatJson(text: string): Html {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? jsonText(JSON.stringify(value, null, 2)) : html`${text}`
+    const value: unknown = parseJson(text)
+    const indented = typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : ''
+    return indented && indented.length < 5 * longest ? jsonText(indented) : html`${text}`
   } catch {
     return html`${text}`
   }
