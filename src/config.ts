@@ -133,7 +133,7 @@ export const settings = {
   ),
   BELFRY_GIT_IDLE: setting(
     '60',
-    'Seconds until a fetch or push ends when its client transfers less than 1 KB a second.',
+    'Seconds that a client may stall: for headers to arrive, and with less than 1 KB a second of a fetch, push or upload. Other bodies get a second more for each 16 KB.',
     wholeNumber('number of seconds', 1, 86_400),
   ),
 

@@ -10,6 +10,7 @@ import fastify, {
 import type { Belfry } from '#belfry.ts'
 import { codeOf } from '#platform/database.ts'
 import { withoutSecrets } from '#platform/log.ts'
+import { limitBodyTime } from './body-deadlines.ts'
 import { errorBody } from './errors.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -24,7 +25,10 @@ declare module 'fastify' {
  * A listener with limits, request ids, logs, and a response to bytes that are not HTTP. The API is below `prefix`.
  */
 export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Unreadable): FastifyInstance {
+  const patience = belfry.storage.limits.idle
   const app = fastify({
+    // Node's own limit for bodies does not ask whether they make progress, so bodies have ours.
+    http: { headersTimeout: patience * 1000, connectionsCheckingInterval: Math.min(patience * 250, 5000) },
     rewriteUrl: ({ url = '' }) => servedAs(url, prefix),
     loggerInstance: belfry.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -34,7 +38,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     // During a shutdown, requests on open connections are served.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => refuseSocket(error, socket, `${belfry.addresses.web}/docs`),
+    clientErrorHandler: (error, socket) => refuseUnparsed(error, socket, `${belfry.addresses.web}/docs`),
     frameworkErrors: (_error, request, reply: FastifyReply) => {
       if (showUnreadable?.(request, reply)) return
       void reply
@@ -57,6 +61,11 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
       Connection: 'close',
     }
     reply.raw.writeHead(400, headers).end(body)
+  })
+  limitBodyTime(app, patience, ({ log, raw: { socket } }, reply) => {
+    log.info('the client stalled: its connection is closed')
+    if (reply.raw.headersSent) socket.destroy()
+    else refuseSocket(408, socket, `${belfry.addresses.web}/docs`)
   })
   if (belfry.db.tracer) traceRequests(app, belfry.db.tracer)
   app.addHook('onResponse', (request, reply, done) => {
@@ -130,24 +139,32 @@ export function newRequestId() {
 }
 
 /** Answers requests that the HTTP parser rejects. */
-function refuseSocket(error: Error, socket: Socket, documentation_url: string) {
+function refuseUnparsed(error: Error, socket: Socket, documentation_url: string) {
   if (!socket.writable || codeOf(error) === 'ECONNRESET') return void socket.destroy()
-  const status = statuses[codeOf(error) ?? ''] ?? 400
-  const messages: Record<number, string> = {
-    400: 'Problems parsing the request',
-    408: 'The request took too long to arrive',
-    413: 'The request is too large',
-    431: 'The address and headers of the request are too large',
-  }
-  const body = errorBody(status, messages[status] ?? '', documentation_url)
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  refuseSocket(statuses[codeOf(error) ?? ''] ?? 400, socket, documentation_url)
 }
 
 const statuses: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+const messages: Record<number, string> = {
+  400: 'Problems parsing the request',
+  408: 'The request took too long to arrive',
+  413: 'The request is too large',
+  431: 'The address and headers of the request are too large',
+}
+
+/** Milliseconds that a client has to read the answer and close the connection. */
+const lingering = 1000
+
+function refuseSocket(status: number, socket: Socket, documentation_url: string) {
+  setTimeout(() => socket.destroy(), lingering).unref()
+  const body = errorBody(status, messages[status] ?? '', documentation_url)
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
 }

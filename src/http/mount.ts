@@ -5,6 +5,7 @@ import { CodeRequired } from '#identity/callers.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
+import { markStreamed } from './body-deadlines.ts'
 import { openCalls } from './call.ts'
 import { explainDeletion } from './deletion.ts'
 import type { Endpoint, Group } from './endpoint.ts'
@@ -64,6 +65,7 @@ export function mountApi(
       const endpoints = groups.flatMap((group) => group.endpoints)
       for (const endpoint of endpoints) if (!endpoint.raw_body) mount(app, resources, endpoint, variant)
       app.register(async (raw) => {
+        markStreamed(raw)
         raw.removeAllContentTypeParsers()
         raw.addContentTypeParser('*', ({ headers }, content, done) =>
           done(null, { content, type: headers['content-type'] ?? '' }),

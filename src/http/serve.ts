@@ -177,17 +177,14 @@ async function openContext(
     viewer: call.caller.user,
     medium: chooseMedium(endpoint.media, call.dialect),
     page: readPage(search, rule),
-    body: endpoint.raw_body ? rawBodyOf(resources, request, reply) : request.body,
+    body: endpoint.raw_body ? rawBodyOf(request) : request.body,
     query: endpoint.query ? readQuery(endpoint.query, search) : {},
   }
   return { context, search }
 }
 
-/** A client that stalls is disconnected. Without a body there is an empty one. */
-function rawBodyOf({ belfry }: Resources, { body, raw, headers }: FastifyRequest, reply: FastifyReply) {
-  endWhenIdle(raw, reply.raw, belfry.storage.limits.idle, () => raw.destroy())
-  return body ?? { content: raw, type: headers['content-type'] ?? '' }
-}
+/** Without a body there is an empty one. */
+const rawBodyOf = ({ body, raw, headers }: FastifyRequest) => body ?? { content: raw, type: headers['content-type'] ?? '' }
 
 /** Derives the ETag from the key; a client that sends it back needs no body. */
 function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {

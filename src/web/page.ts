@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { withSlotsOf } from '#git/slots.ts'
+import { markStreamed } from '#http/body-deadlines.ts'
 import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
@@ -118,6 +119,7 @@ export function mountPages(listener: FastifyInstance, site: Site, routes: PageRo
     }
     for (const route of routes) if (!route.takes_files) mount(app, route)
     app.register(async (scope) => {
+      markStreamed(scope)
       // Not read here: the handler reads it while it arrives.
       scope.addContentTypeParser('multipart/form-data', (_request, _content, done) => done(null))
       for (const route of routes) if (route.takes_files) mount(scope, route)
@@ -132,10 +134,7 @@ export async function servePage(site: Site, route: PageRoute, request: FastifyRe
   const keep = site.cache.begin(request)
   const visit = await openVisit(site.belfry, request, reply)
   try {
-    if (visit.upload) {
-      endWhenIdle(request.raw, reply.raw, site.belfry.storage.limits.idle, () => request.raw.destroy())
-      await visit.upload.readFirst()
-    }
+    await visit.upload?.readFirst()
     return await send(site, visit, await outcomeOf(visit, route), keep)
   } catch (thrown) {
     const error = await explainDeletion(site.belfry.db, request, thrown)

@@ -19,6 +19,7 @@ import { findPushRules } from '#hosting/protection/push-rules.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { enqueueErasure } from '#hosting/repositories/queue.ts'
 import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import { streamBodies } from '#http/body-deadlines.ts'
 import { explainDeletion, noteRecords } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
@@ -42,9 +43,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   const admit = openGate(belfry)
 
   listener.register(async (app) => {
-    app.removeAllContentTypeParsers()
-    // Packs have any size, so bodies are streamed.
-    app.addContentTypeParser('*', (_, body, done) => done(null, body))
+    streamBodies(app)
     app.setErrorHandler(async (error, request, reply) => sendError(request, reply, await explainDeletion(db, request, error)))
 
     app.get('/:owner/:repo/info/refs', { exposeHeadRoute: false }, async (request, reply) => {
@@ -77,7 +76,6 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     app.post('/:owner/:repo/git-receive-pack', async (request, reply) => {
       const { repo, caller } = await admit(request, 'receive-pack')
       const body = bodyOf(request)
-      watch(request, reply)
       const head = await readCommands(body)
       try {
         const { service, recorded } = await receive(repo, caller, head, request, reply)
@@ -144,7 +142,8 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const service = await openService(name, storage.pathOf(repo.id), { ...options, limits: storage.limits })
       if (reply.raw.destroyed) service.end()
       else reply.raw.once('close', () => service.end())
-      if (name === 'upload-pack' || options.advertise) watch(request, reply)
+      // The listener watches requests that have a body.
+      if (options.advertise) watch(request, reply)
       void service.closed.then((status) => {
         if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
       })

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { streamBodies } from '#http/body-deadlines.ts'
 import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
 import { isDiskFull } from '#platform/disk-full.ts'
@@ -20,9 +21,7 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
 
   listener.register(
     async (app) => {
-      app.removeAllContentTypeParsers()
-      // Contents have any size, so bodies are streamed.
-      app.addContentTypeParser('*', (_, body, done) => done(null, body))
+      streamBodies(app)
       app.setErrorHandler(async (error, request, reply) =>
         sendError(belfry, request, reply, await explainDeletion(db, request, error)),
       )
