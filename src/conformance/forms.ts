@@ -19,12 +19,12 @@ export interface Form {
 
 /** The forms that are posted, in the order of the page. */
 export const formsOf = ({ text, exchange }: Answer): Form[] =>
-  [...text.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].flatMap(([, tag = '', inner = '']) =>
+  elementsOf(text, 'form').flatMap(([tag, inner]) =>
     attributeOf(tag, 'method')?.toLowerCase() === 'post' ? readForm(tag, inner, exchange.url) : [],
   )
 
 function readForm(tag: string, inner: string, page: string): Form {
-  const inputs = [...inner.matchAll(/<input\b([^>]*)>/gi)].map(([, input = '']) => ({
+  const inputs = [...inner.matchAll(/<input\b([^<>]*)>/gi)].map(([, input = '']) => ({
     name: attributeOf(input, 'name'),
     value: attributeOf(input, 'value') ?? '',
     type: (attributeOf(input, 'type') ?? 'text').toLowerCase(),
@@ -45,14 +45,23 @@ function readForm(tag: string, inner: string, page: string): Form {
 }
 
 const readButtons = (inner: string): Button[] =>
-  [...inner.matchAll(/<button\b([^>]*)>([\s\S]*?)<\/button>/gi)].map(([, tag = '', label = '']) => ({
+  elementsOf(inner, 'button').map(([tag, label]) => ({
     name: attributeOf(tag, 'name'),
     value: attributeOf(tag, 'value') ?? '',
     label: label
-      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/<[^<>]*>/g, ' ')
       .replaceAll(/\s+/g, ' ')
       .trim(),
   }))
+
+/** The attributes and the content of each element. Elements of one name are not nested. */
+function elementsOf(markup: string, name: 'form' | 'button'): [tag: string, inner: string][] {
+  const parts = markup.split(name === 'form' ? /<form\b/i : /<button\b/i).slice(1)
+  return parts.flatMap((part): [string, string][] => {
+    const [start, end] = [part.indexOf('>'), part.toLowerCase().indexOf(`</${name}>`)]
+    return start >= 0 && end > start ? [[part.slice(0, start), part.slice(start + 1, end)]] : []
+  })
+}
 
 function attributeOf(tag: string, name: string): string | undefined {
   const [, double, single, bare] =

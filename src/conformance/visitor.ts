@@ -106,7 +106,7 @@ export class Visitor {
   }
 
   #keep(line: string) {
-    const [, name = '', value = ''] = /^\s*([^=;]+)=([^;]*)/.exec(line) ?? []
+    const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line.trimStart()) ?? []
     if (/max-age=0(;|$)/i.test(line) || value === '') this.#cookies.delete(name)
     else if (name) this.#cookies.set(name, value)
   }

@@ -240,8 +240,8 @@ export function cutMessage(message: string, size = Buffer.byteLength(message)): 
 
 /** Signatures of pushed commits can be malformed; unreadable parts are empty. */
 function readSignature(line = ''): Signature {
-  const [, name = '', email = '', seconds = '0'] = /^(.*?) ?<([^>]*)> (\d{1,12}) /.exec(`${line} `) ?? []
-  return { name, email, date: new Date(Number(seconds) * 1000) }
+  const [, name = '', email = '', seconds = '0'] = /^([^<]*)<([^>]*)> (\d{1,12}) /.exec(`${line} `) ?? []
+  return { name: name.replace(/ $/, ''), email, date: new Date(Number(seconds) * 1000) }
 }
 
 /** Whether `descendant` contains everything that `ancestor` contains. */

@@ -129,7 +129,7 @@ async function rewrite(path: string, commands: Command[], peeled: Map<string, st
 function read(text: string): Map<string, string> {
   const first = /^#.*\n/.exec(text)?.[0] ?? ''
   // Only very old versions of git write other headers.
-  if (!/ fully-peeled .*sorted /.test(first)) throw new Error('packed-refs has an unknown format')
+  if (!(first.includes(' fully-peeled ') && first.includes(' sorted '))) throw new Error('packed-refs has an unknown format')
   const lines = text.slice(first.length).matchAll(/^[0-9a-f]{40} (.+)\n(?:\^[0-9a-f]{40}\n)?/gm)
   return new Map([...lines].map(([entry, name = '']) => [name, entry]))
 }

@@ -48,6 +48,6 @@ const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 
 const plainText = (markup: string) =>
   markup
-    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/<[^<>]*>/g, '')
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? '')
     .trim()

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from './endpoint.ts'
 
-const pattern = /\{(\w+)\+\}(?:\/(.+))?$/
+const pattern = /\{(\w+)\+\}(?:\/(.+))?$/s
 
 /** The parameter of a path that takes slashes, as `{ref+}`, and what follows it, as `status` in `…/commits/{ref+}/status`. */
 export function restOf(path: string): { name: string; suffix: string | undefined } | undefined {
@@ -32,20 +32,27 @@ export function routeOf(path: string) {
  */
 export function suffixConstraint(endpoints: Endpoint[]): Strategy {
   const declared = endpoints.flatMap(({ path }) => {
-    const [, segment, suffix] = /\/([^/]+)\/\{\w+\+\}\/(.+)$/.exec(path) ?? []
+    const [, segment, suffix] = /\/([^/]+)\/\{\w+\+\}\/(.+)$/s.exec(path) ?? []
     return segment !== undefined && suffix !== undefined ? [{ segment, suffix }] : []
   })
-  const any = (words: string[]) => [...new Set(words)].join('|')
-  const segments = any(declared.map(({ segment }) => segment))
-  const suffixes = any(declared.map(({ suffix }) => suffix))
-  const found = new RegExp(`/(?:${segments})/[^?]+?/(${suffixes})(?:\\?|$)`)
+  const segments = [...new Set(declared.map(({ segment }) => `/${segment}/`))]
+  const suffixes = [...new Set(declared.map(({ suffix }) => `/${suffix}`))].sort((one, other) => other.length - one.length)
+  const follows = (before: string, segment: string) => {
+    const at = before.indexOf(segment)
+    return at >= 0 && at + segment.length < before.length
+  }
   return {
     name: 'suffix',
     storage: () => {
       const handlers = new Map<unknown, Handler>()
       return { get: (suffix) => handlers.get(suffix) ?? null, set: (suffix, handler) => void handlers.set(suffix, handler) }
     },
-    deriveConstraint: ({ url = '' }) => found.exec(url)?.[1],
+    deriveConstraint: ({ url = '' }) => {
+      const [path = ''] = url.split('?', 1)
+      const isFound = (suffix: string) =>
+        path.endsWith(suffix) && segments.some((segment) => follows(path.slice(0, -suffix.length), segment))
+      return suffixes.find(isFound)?.slice(1)
+    },
   }
 }
 

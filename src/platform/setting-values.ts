@@ -82,7 +82,7 @@ export const endpoint: Format<URL> = {
 export const headerList: Format<Record<string, string>> = {
   allowed: 'a list of name=value, separated by commas, with percent-encoded values',
   read: (text) => {
-    const pairs = text.split(',').map((pair) => /^\s*([\w.-]{1,100})\s*=\s*([!-~]{0,4000}?)\s*$/.exec(pair))
+    const pairs = text.split(',').map((pair) => /^([\w.-]{1,100})\s*=\s*([!-~]{0,4000})$/.exec(pair.trim()))
     try {
       return Object.fromEntries(pairs.map((pair) => [pair?.[1]?.toLowerCase(), headerValue(pair?.[2])]))
     } catch {

@@ -144,7 +144,7 @@ interface PlannedPush {
 /** Pushed by the author, or by the owner if the author has no push access or no account. */
 async function pushCommits(stage: SeedStage, by: string, full_name: string, { author, branch, from, commits }: PlannedPush) {
   const { storage, db } = stage
-  const named = /^(.+?) <(.+)>$/.exec(author)
+  const named = /^([^<]+) <([^<>]+)>$/.exec(author)
   const writer = named ? { name: named[1] ?? '', email: named[2] ?? '' } : authorOf(stage.account(author))
   const owner = await stage.as(by, full_name)
   const own = named ? owner : await stage.as(author, full_name)

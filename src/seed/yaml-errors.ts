@@ -25,7 +25,7 @@ export function explainYaml(message: string): string {
 
 /** `*name` refers to `&name`. A newcomer who begins a text with `*` does not mean that. */
 export function explainAlias(message: string, text: string, name: string): string {
-  const [, alias] = /^Unresolved alias .*: (.+)$/.exec(message) ?? []
+  const [, alias] = /^Unresolved alias [^:]*: (.+)$/.exec(message) ?? []
   if (!alias) return `${name}: ${message}`
   const line = text.slice(0, text.indexOf(`*${alias}`)).split('\n').length
   return `${name}:${line}: "*${alias}" refers to "&${alias}", which is not further up. A text that begins with * must be in quotes`

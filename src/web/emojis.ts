@@ -17,7 +17,11 @@ weary 😩 whale 🐳 wheelchair ♿ white_check_mark ✅ wink 😉 worried 😟
 
 /** Characters by their name. */
 export const emojis: ReadonlyMap<string, string> = new Map(
-  [...names.matchAll(/(\S+) (\S+)/g)].map(([, name = '', character = '']) => [name, character]),
+  names
+    .trim()
+    .split(/\s+/)
+    .map((word, index, words): [string, string] => [word, words[index + 1] ?? ''])
+    .filter((_, index) => index % 2 === 0),
 )
 
 const codeOf = (character: string) => [...character].map((part) => part.codePointAt(0)?.toString(16)).join('-')

@@ -57,7 +57,7 @@ const oldestPostgres = 15
 
 export async function checkVersions(db: Database): Promise<Check[]> {
   const printed = await git(['--version']).catch(() => '')
-  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(printed) ?? []).map(Number)
+  const [, major = 0, minor = 0] = (/^git version (\d+)\.(\d+)/.exec(printed) ?? []).map(Number)
   const [server] = await db.rows<{ version: string; number: number }>(sql`
     select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as number`)
   const versions = `Node ${process.versions.node}, ${printed.trim() || 'no git'}, PostgreSQL ${server?.version}.`

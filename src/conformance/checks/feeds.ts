@@ -75,7 +75,7 @@ async function isAtom(context: Context, url: string): Promise<Answer> {
   const answer = (await context.anonymous.get(url, { accept: 'application/atom+xml' })).is(200)
   answer.header('content-type', /^application\/atom\+xml/)
   return answer.must(
-    /<feed\b[^>]*xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/.test(answer.text),
+    /<feed\b[^<>]*xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/.test(answer.text),
     'an Atom document',
     answer.text.slice(0, 200),
   )

@@ -125,7 +125,7 @@ const formats: [
     'application/xml',
     /^application\/xml/,
     'With accept: application/xml it is an XML element OAuth holding token_type, scope, access_token.',
-    (text) => /<OAuth>[\s\S]*<error>([^<]+)/.exec(text)?.[1],
+    (text) => (text.includes('<OAuth>') ? /<error>([^<]+)/.exec(text)?.[1] : undefined),
   ],
 ]
 for (const [id, accept, type, words, reads] of formats)

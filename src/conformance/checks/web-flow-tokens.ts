@@ -14,7 +14,7 @@ interface Read {
 }
 
 const inElement = (text: string, name: string) =>
-  new RegExp(`<OAuth>[\\s\\S]*<${name}>([^<]*)</${name}>[\\s\\S]*</OAuth>`).exec(text)?.[1]
+  /<OAuth>/.test(text) && /<\/OAuth>/.test(text) ? new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1] : undefined
 
 const formats: [id: string, accept: string | undefined, type: RegExp, words: string, read: (answer: Answer) => Read][] = [
   [

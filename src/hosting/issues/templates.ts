@@ -38,12 +38,12 @@ export function parseTemplate(file: string, text: string): IssueTemplate {
   const fields = new Map<string, string>()
   let last = ''
   for (const line of head.split(/\r?\n/)) {
-    const [, name, value = ''] = /^([a-z_]+):\s*(.*)$/i.exec(line) ?? []
-    const [, item] = /^\s*-\s+(.*)$/.exec(line) ?? []
+    const [, name, value = ''] = /^([a-z_]+):(.*)$/is.exec(line) ?? []
+    const [, item] = /^\s*-\s(.*)$/s.exec(line) ?? []
     if (name !== undefined) {
       last = name.toLowerCase()
-      fields.set(last, value)
-    } else if (item !== undefined) fields.set(last, [fields.get(last), item].filter(Boolean).join(','))
+      fields.set(last, value.trim())
+    } else if (item !== undefined) fields.set(last, [fields.get(last), item.trim()].filter(Boolean).join(','))
   }
   const plain = (value: string) => value.trim().replace(/^(["'])(.*)\1$/, '$2')
   const one = (name: string) => plain(fields.get(name) ?? '')

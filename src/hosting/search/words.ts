@@ -6,7 +6,8 @@ import { type Sql, sql } from '#platform/database.ts'
  */
 export function prefixQuery(text: string, weights = ''): Sql | undefined {
   const alternatives = text
-    .split(/\s+or\s+/)
+    .replaceAll(/\s+/g, ' ')
+    .split(' or ')
     .map((part) =>
       [...part.matchAll(/(-)?("[^"]*"|\S+)/g)].flatMap(([, not, said = '']) =>
         (said.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `${not ? '!' : ''}${word.toLowerCase()}:*${weights}`),

@@ -96,7 +96,7 @@ async function countAuthors(storage: Storage, repo: Repository, tip: string): Pr
   )
   const lines = output.toString().split('\n').slice(0, mostAuthors)
   const counted = lines.flatMap((line) => {
-    const [, count, name = '', email = ''] = /^\s*(\d+)\t(.*?) ?<([^>]*)>$/.exec(line) ?? []
+    const [, count, name = '', email = ''] = /^\s*(\d+)\t(.*?) ?<([^<>]*)>$/.exec(line) ?? []
     return count ? [{ name, email, contributions: Number(count) }] : []
   })
   authors.set(tip, counted, output.length + 100 * counted.length)

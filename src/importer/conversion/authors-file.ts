@@ -28,8 +28,8 @@ function readLine(line: string): AuthorsFile[number] {
   const readings: AuthorsFile[number] = []
   for (let at = line.lastIndexOf('='); at > 0; at = line.lastIndexOf('=', at - 1)) {
     const login = line.slice(0, at).trim()
-    const [, name, email] = /^\s*([^<>]*?)\s*<([^<>]*)>\s*$/.exec(line.slice(at + 1)) ?? []
-    if (login !== '' && name && email !== undefined) readings.push({ login, person: { name, email } })
+    const [, name = '', email] = /^([^<>]*)<([^<>]*)>$/.exec(line.slice(at + 1).trim()) ?? []
+    if (login !== '' && name.trim() && email !== undefined) readings.push({ login, person: { name: name.trim(), email } })
   }
   return readings
 }

@@ -16,7 +16,7 @@ const explanations: [RegExp, string | Explanation][] = [
   [/mismatched algorithms|unknown object format|unsupported object-format/, sha256Unsupported],
   [/shallow/, 'The source is a shallow clone with only a part of its history. Import a complete repository.'],
   [
-    /repository '.*' not found|returned error: (404|410)/,
+    /repository '[^']*' not found|returned error: (404|410)/,
     'There is no longer a repository at this address. Check the address, then restart the import.',
   ],
   [/returned error: 30\d/, 'The source has moved to another address. Start an import from that address.'],
@@ -24,7 +24,7 @@ const explanations: [RegExp, string | Explanation][] = [
   [/certificate|SSL/, untrusted],
   // The status with which our proxy refuses an address.
   [/(returned error:|response|HTTP code) 421/, 'This server may not connect there. Ask an administrator of this server.'],
-  [/transport '.*' not allowed/, 'The address must begin with http:// or https://.'],
+  [/transport '[^']*' not allowed/, 'The address must begin with http:// or https://.'],
   [
     /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|(returned error:|response|HTTP code) 50[24]/i,
     'The connection to the source was lost. Restart the import when the source is reachable.',

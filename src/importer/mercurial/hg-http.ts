@@ -145,7 +145,14 @@ function keepEnd(stream: AsyncIterable<Buffer>) {
   }
   return {
     body: Readable.from(pass(), { objectMode: false }),
-    lastWords: () => quote(/[\x20-\x7e\s]{8,}$/.exec(end.toString('latin1'))?.[0] ?? ''),
+    lastWords: () => {
+      const words =
+        end
+          .toString('latin1')
+          .split(/[^\x20-\x7e\s]/)
+          .at(-1) ?? ''
+      return quote(words.length < 8 ? '' : words)
+    },
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stageSettings } from '#git/fsync.ts'
 import { spawnGit } from '#git/git.ts'
+import { trimBoth } from '#platform/trim.ts'
 import { openStreamReader } from './stream-reader.ts'
 
 export interface FastImportOptions {
@@ -230,7 +231,10 @@ export function validPerson(name: string, email: string) {
   return { name: bare(name) || 'unknown', email: bare(email).replace(/\s/g, '_') || 'unknown' }
 }
 
+/** What git removes from the ends of a name. The rest are the other spaces of Unicode. */
+const edges = ` .,:;"'\\\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`
+
 function bare(text: string) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what git refuses.
-  return text.replace(/[<>\u0000-\u001f\u007f]/g, '').replace(/^[\s.,:;"'\\]+|[\s.,:;"'\\]+$/g, '')
+  return trimBoth(text.replace(/[<>\u0000-\u001f\u007f]/g, ''), edges)
 }

@@ -68,7 +68,7 @@ export async function compareLog(source: { repository: Repository; connection: C
 function differences(data: Buffer, { author, date, message }: Told, uuid: string): string[] {
   const text = data.toString()
   const end = text.indexOf('\n\n')
-  const [, name = '', email = '', time = ''] = /^author (.*) <(.*)> (\d+) [+-]\d+$/m.exec(text.slice(0, end + 1)) ?? []
+  const [, name = '', email = '', time = ''] = /^author (.*) <([^<>]*)> (\d+) [+-]\d+$/m.exec(text.slice(0, end + 1)) ?? []
   const person = describeAuthor(author.trim() || noAuthor, uuid)
   const since = Date.parse(date)
   const found: string[] = []

@@ -1,3 +1,5 @@
+import { trimTrailing } from '#platform/trim.ts'
+
 /** `svn:ignore` applies to a folder, `svn:global-ignores` to everything below it. */
 export interface IgnoreLists {
   ignore?: string
@@ -28,8 +30,9 @@ function escapeStart(pattern: string) {
 
 /** Git drops trailing spaces without a backslash, and patterns that end with a single backslash. */
 function escapeEnd(pattern: string) {
-  const [, slashes = '', spaces = ''] = /(\\*)( *)$/.exec(pattern) ?? []
-  const rest = pattern.slice(0, pattern.length - slashes.length - spaces.length)
+  const unspaced = trimTrailing(pattern, ' ')
+  const rest = trimTrailing(unspaced, '\\')
+  const [slashes, spaces] = [unspaced.slice(rest.length), pattern.slice(unspaced.length)]
   const odd = slashes.length % 2 === 1
   if (spaces === '') return odd ? `${pattern}\\` : pattern
   return rest + slashes + (odd ? ' ' : '\\ ') + '\\ '.repeat(spaces.length - 1)

@@ -65,7 +65,7 @@ async function compareSome(changesets: Map<number, Changeset>, { folder, reposit
 function differences(commit: Buffer, { author, time, comment }: Changeset): string[] {
   const text = commit.toString()
   const end = text.indexOf('\n\n')
-  const [, name, email, date] = /^author (.*) <(.*)> (\d+) \+0000$/m.exec(text.slice(0, end + 1)) ?? []
+  const [, name, email, date] = /^author (.*) <([^<>]*)> (\d+) \+0000$/m.exec(text.slice(0, end + 1)) ?? []
   const person = authorOf(author)
   return [
     ...(name === person.name && email === person.email ? [] : ['has another author']),

@@ -114,7 +114,10 @@ function hashOf(client: Client, path: string, version: number): Promise<string> 
 
 async function readTree({ repository }: Workspace, tree: string): Promise<Map<string, Entry>> {
   const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-l', '-z', `${tree}^{tree}`])
-  const entries = [...listed.matchAll(/(\d+) \w+ (\w+) +(\d+|-)\t([^\0]+)\0/g)]
+  const entries = listed.split('\0').flatMap((line) => {
+    const found = /^(\d+) \w+ (\w+) +(\d+|-)\t(.+)$/s.exec(line)
+    return found ? [found] : []
+  })
   return new Map(
     entries.map(([, mode = '', id = '', size = '', path = '']) => [folded(path), { mode, id, size: Number(size) || 0, path }]),
   )

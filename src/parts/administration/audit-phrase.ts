@@ -19,7 +19,8 @@ const day = 86_400_000
 
 /** `>=2026-01-31`, `<=2026-01-31`, `2026-01-01..2026-01-31`, or one day. */
 function readSpan(text: string): Pick<AuditFilter, 'since' | 'until'> {
-  const [, sign, one, from, to] = /^(?:([<>]=?)?([^.<>]+(?:\.\d+Z?)?)|(.+)\.\.(.+))$/.exec(text) ?? []
+  const [from, to] = text.split('..', 2)
+  const [, sign, one] = /^([<>]=?)?([^.<>]+(?:\.\d+Z?)?)$/.exec(text) ?? []
   if (from && to) return { since: dateOf(from), until: dateOf(to) }
   const date = dateOf(one ?? '')
   if (sign?.startsWith('>')) return { since: date }

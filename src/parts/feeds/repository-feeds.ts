@@ -128,7 +128,7 @@ async function tagEntries(context: FeedContext): Promise<Entry[]> {
     return {
       ...{ id: `${repo.id}/${name}`, type: 'Repository', created_at: new Date(Number(seconds) * 1000), title: name },
       link: pageOf(context, `releases/tag/${encodePath(name)}`),
-      actor: { id: null, login: creator.replace(/ <.*$/, '') },
+      actor: { id: null, login: creator.split(' <', 1)[0] ?? '' },
       content: xml`<p>${subject}</p>`,
     }
   })

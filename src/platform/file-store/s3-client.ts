@@ -182,4 +182,4 @@ async function readText(body: Readable): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-const errorIn = (text: string) => /<Error>.*?<Code>(\w+)<\/Code>/s.exec(text)?.[1]
+const errorIn = (text: string) => (text.includes('<Error>') ? /<Code>(\w+)<\/Code>/.exec(text)?.[1] : undefined)

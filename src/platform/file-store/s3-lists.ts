@@ -52,7 +52,10 @@ const ownKey = (client: S3Client, entry: string) => (fieldOf(entry, 'Key') ?? ''
 
 /** Answers are flat, without attributes in the elements that we read, and their keys are ours. */
 const elementsOf = (text: string, name: string) =>
-  [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inner = '']) => inner)
+  text
+    .split(`<${name}>`)
+    .slice(1)
+    .flatMap((part) => (part.includes(`</${name}>`) ? part.split(`</${name}>`, 1) : []))
 
 export function fieldOf(text: string, name: string): string | undefined {
   const [found] = elementsOf(text, name)

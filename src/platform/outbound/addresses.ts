@@ -160,7 +160,8 @@ export function hasLooseBits({ bits, value, length }: Block) {
 function readAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { bits: 32, value: BigInt(`0x${hexOf(text)}`) }
   if (!isIPv6(text) || text.includes('%')) return undefined
-  const groups = text.replace(/[\d.]+\.[\d.]+$/, (quad) => hexOf(quad).replace(/^.{4}/, '$&:'))
+  const quadAt = text.includes('.') ? text.lastIndexOf(':') + 1 : text.length
+  const groups = text.slice(0, quadAt) + hexOf(text.slice(quadAt)).replace(/^.{4}/, '$&:')
   const [left = [], right = []] = groups.split('::').map((part) => (part ? part.split(':') : []))
   const zeros = Array<string>(8 - left.length - right.length).fill('0')
   const digits = [...left, ...zeros, ...right].map((group) => group.padStart(4, '0'))
@@ -168,6 +169,7 @@ function readAddress(text: string): Address | undefined {
 }
 
 function hexOf(quad: string) {
+  if (quad === '') return ''
   return quad
     .split('.')
     .map((byte) => Number(byte).toString(16).padStart(2, '0'))

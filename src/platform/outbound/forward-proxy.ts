@@ -118,7 +118,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
 }
 
 function passedOn(headers: NodeJS.Dict<string[]>) {
-  const named = (headers.connection ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/))
+  const named = (headers.connection ?? []).flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   const dropped = new Set([...hopByHop, ...named])
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }

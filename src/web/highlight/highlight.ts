@@ -63,7 +63,7 @@ function splitMarkup(markup: string): Html[] {
   const open: string[] = []
   let line = ''
   let from = 0
-  for (const { 0: found, index } of markup.matchAll(/<span[^>]*>|<\/span>|\n/g)) {
+  for (const { 0: found, index } of markup.matchAll(/<span[^<>]*>|<\/span>|\n/g)) {
     line += markup.slice(from, index)
     from = index + found.length
     if (found === '\n') {

@@ -122,7 +122,7 @@ function emphasize(markup: string, from: number, to: number): string {
   let at = 0
   let open = false
   let result = ''
-  for (const [piece] of markup.matchAll(/<[^>]*>|&[^;]*;|[\s\S]/g)) {
+  for (const [piece] of markup.matchAll(/<[^<>]*>|&[^&;]*;|[\s\S]/g)) {
     const isTag = piece.length > 1 && piece.startsWith('<')
     const inside = !isTag && at >= from && at < to
     if (open && !inside) result += '</span>'

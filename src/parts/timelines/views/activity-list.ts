@@ -58,9 +58,9 @@ function details({ commits = [], other_commits = 0, title, text, link }: Sentenc
 /** The words of the start of a Markdown text. */
 const withoutMarkup = (text: string) =>
   text
-    .replaceAll(/!?\[([^\]]*)\]\([^)\s]*\)/g, '$1')
+    .replaceAll(/!?\[([^[\]]*)\]\([^()\s]*\)/g, '$1')
     .replaceAll(/\*\*|__|~~|`+/g, '')
-    .replaceAll(/^\s*(?:#{1,6}|>+|[-*+])\s+/gm, '')
+    .replaceAll(/^[ \t]*(?:#{1,6}|>+|[-*+])[ \t]+/gm, '')
 
 /** The icon of an event, and its colour. */
 function badgeOf({ event, review }: EventRecord): [name: string, tone: string] {
