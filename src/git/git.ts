@@ -109,8 +109,13 @@ async function run(
 }
 
 /** Starts git in its own process group, or in ours, so that a signal to our group also ends it. */
-export async function startGit(args: string[], settings: Record<string, string> = {}, detached = true): Promise<Program> {
-  const command = { file: 'git', args, env: { ...environment, ...settings } }
+export async function startGit(
+  args: string[],
+  settings: Record<string, string> = {},
+  detached = true,
+  channel = false,
+): Promise<Program> {
+  const command = { file: 'git', args, env: { ...environment, ...settings }, channel }
   try {
     return await (detached ? launch(command) : spawnProgram(command, false))
   } catch (error) {

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Launch, Report } from './launcher.ts'
 
 /**
@@ -20,13 +21,27 @@ async function openStream(id: number, fd: number) {
   return stream
 }
 
-async function launch({ id, file, args, cwd, env }: Launch) {
-  const opening = await Promise.allSettled([0, 1, 2].map((fd) => openStream(id, fd)))
+/** A program would find our socket non-blocking, which shells cannot read from; Node changes that for the first three descriptors only. */
+function relay(channel: Socket, child: ChildProcess) {
+  const inner = child.stdio[3] as Duplex | undefined
+  for (const stream of [channel, inner]) stream?.on('error', () => {})
+  if (inner) channel.pipe(inner).pipe(channel)
+  child.once('exit', () => channel.destroy())
+}
+
+async function launch({ id, file, args, cwd, env, channel }: Launch) {
+  const opening = await Promise.allSettled([0, 1, 2, ...(channel ? [3] : [])].map((fd) => openStream(id, fd)))
   const streams = opening.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const failed = opening.find((result) => result.status === 'rejected')
   try {
     if (failed) throw failed.reason
-    const child = spawn(file, args, { cwd, env, stdio: streams, detached: true })
+    const child = spawn(file, args, {
+      cwd,
+      env,
+      stdio: [...streams.slice(0, 3), ...(channel ? ['pipe' as const] : [])],
+      detached: true,
+    })
+    if (channel) relay(streams.pop() as Socket, child)
     child.once('error', ({ code, syscall, message }: NodeJS.ErrnoException) => report({ id, error: { code, syscall, message } }))
     child.once('exit', (status, signal) => report({ id, status, signal }))
     if (child.pid) report({ id, pid: child.pid })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { type Command, launch, type Program } from './launcher.ts'
+import { type Command, launch, type Program, spawnProgram } from './launcher.ts'
 
 const command = (file: string, ...args: string[]): Command => ({ file, args, env: { PATH: process.env.PATH } })
 const sh = (script: string) => command('sh', '-c', script)
@@ -53,6 +53,18 @@ test('fifty programs at once do not mix their streams', async () => {
     outputs,
     Array.from({ length: 50 }, (_, index) => [index, index]),
   )
+})
+
+test('a program and its children have a channel, which closes with the program', async () => {
+  for (const start of [launch, (wanted: Command) => spawnProgram(wanted, true)]) {
+    await warmUp()
+    const script = 'sh -c "echo question >&3; read -r answer <&3; echo \\$answer"; sleep 3 >/dev/null 2>&1 </dev/null &'
+    const program = await start({ ...sh(script), channel: true })
+    // Later than the program reads.
+    program.channel?.once('data', (question) => setTimeout(() => program.channel?.write(`answer to ${question}`), 50))
+    assert.equal(await text(program.stdout), 'answer to question\n')
+    assert.equal((await program.closed).status, 0)
+  }
 })
 
 test('output that no one reads does not keep a program open', async () => {

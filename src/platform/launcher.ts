@@ -5,12 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 
 export interface Program {
   stdin: Writable
   stdout: Readable
   stderr: Readable
+  /** File descriptor 3 of the program and its children, if the command asks for it. It closes with the program, whoever still has it open. */
+  channel: Duplex | undefined
   /** Resolves when the program has ended and its output is read. */
   closed: Promise<Exit>
   kill(signal?: NodeJS.Signals): void
@@ -26,6 +28,7 @@ export interface Command {
   args: string[]
   cwd?: string | undefined
   env: NodeJS.ProcessEnv
+  channel?: boolean
 }
 
 /** What the launcher's process is asked, and what it answers. */
@@ -77,18 +80,23 @@ process.on('exit', () => {
 })
 
 /** Starts a program without the launcher, in its own process group if `detached`, otherwise in ours. */
-export async function spawnProgram({ file, args, cwd, env }: Command, detached: boolean): Promise<Program> {
-  const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached })
+export async function spawnProgram(command: Command, detached: boolean): Promise<Program> {
+  const { file, args, cwd, env } = command
+  const stdio = Array<'pipe'>(command.channel ? 4 : 3).fill('pipe') as ['pipe', 'pipe', 'pipe']
+  const child = spawn(file, args, { cwd, env, stdio, detached })
   const { pid, stdin, stdout, stderr } = child
+  const channel = (child.stdio[3] ?? undefined) as Duplex | undefined
   // Without free file descriptors there are no pipes either.
   if (pid === undefined) throw (await once(child, 'error'))[0]
   const closed = new Promise<Exit>((resolve) => child.once('close', (status, signal) => resolve({ status, signal })))
   // A signal that could not be sent; the program still closes.
   child.on('error', () => {})
+  child.once('exit', () => channel?.destroy())
   return describe({
     stdin,
     stdout,
     stderr,
+    channel,
     closed,
     kill(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) detached ? killGroup(pid, signal) : child.kill(signal)
@@ -100,7 +108,7 @@ function describe(program: Program) {
   running.add(program)
   program.closed.then(() => running.delete(program))
   // A program that ended early closes its streams; its exit status has the reason.
-  for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on('error', () => {})
+  for (const stream of [program.stdin, program.stdout, program.stderr, program.channel]) stream?.on('error', () => {})
   return program
 }
 
@@ -117,6 +125,7 @@ interface Start {
   pid?: number
   announced: boolean
   runs: boolean
+  has_channel: boolean
   streams: (Socket | undefined)[]
   closings: Promise<void>[]
   started: PromiseWithResolvers<Program>
@@ -160,6 +169,7 @@ function openLauncher(): Launcher {
     const made: Start = {
       announced: false,
       runs: true,
+      has_channel: command.channel ?? false,
       streams: [],
       closings: [],
       started: Promise.withResolvers(),
@@ -213,17 +223,18 @@ function openLauncher(): Launcher {
 
   function announce(made: Start) {
     const { pid, streams, closings, started, ended } = made
-    const [stdin, stdout, stderr] = streams
-    if (made.announced || !pid || !stdin || !stdout || !stderr) return
+    const [stdin, stdout, stderr, channel] = streams
+    if (made.announced || !pid || !stdin || !stdout || !stderr || made.has_channel !== (channel !== undefined)) return
     made.announced = true
     // Only a socket that is read shows that the program has closed it.
     stdin.resume()
     for (const output of [stdout, stderr]) output.end()
     // Output that no one reads would keep its stream open. The caller first gets the time to read it.
     ended.promise.then(() => setImmediate(() => [stdout, stderr].map((output) => output.resume())))
+    ended.promise.then(() => channel?.destroy())
     const closed = Promise.all([ended.promise, ...closings]).then(([exit]) => exit)
     started.resolve(
-      describe({ stdin, stdout, stderr, closed, kill: (signal = 'SIGTERM') => made.runs && killGroup(pid, signal) }),
+      describe({ stdin, stdout, stderr, channel, closed, kill: (signal = 'SIGTERM') => made.runs && killGroup(pid, signal) }),
     )
   }
 
