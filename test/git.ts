@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { Command } from '#git/ref-command.ts'
 import { sql } from '#platform/database.ts'
 import { launch } from '#platform/launcher.ts'
 import { type Forge, openForge, type Person } from '#test/forge.ts'
@@ -210,6 +211,24 @@ export const zeros = '0'.repeat(40)
 
 /** A line as git sends it: with its length before it. */
 export const pkt = (line: string) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`
+
+const emptyPack = Buffer.from('5041434b0000000200000000029d08823bd8a8eab510ad6ac75c823cfd3ed31e', 'hex')
+
+/** Sends commands of a push that git itself would not send, for objects that the repository has. */
+export async function sendPush({ web }: { web: string }, { token }: Whoever, commands: Command[]) {
+  const lines = commands.map(({ ref, before, after }, index) =>
+    pkt(`${before} ${after} ${ref}${index ? '' : '\0report-status side-band-64k'}`),
+  )
+  const answer = await fetch(`${web}/ada/engine.git/git-receive-pack`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: Buffer.concat([
+      Buffer.from(`${lines.join('')}0000`),
+      ...(commands.some(({ after }) => after !== zeros) ? [emptyPack] : []),
+    ]),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
 
 /** How many pushes are begun and not over. */
 export const openPushes = async ({ belfry: { db } }: Forge) => (await db.rows(sql`select from pushes`)).length

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isRefName } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import type { EditOptions } from '#importer/steps.ts'
 import { trimBoth } from '#platform/trim.ts'

@@ -1,6 +1,4 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
@@ -8,6 +6,7 @@ import { tolerantSettings } from './fsck-faults.ts'
 import { startGit } from './git.ts'
 import type { GitLimits } from './limits.ts'
 import { hiddenRefs } from './objects.ts'
+import { answerHook, type PushChecks, pushSettings } from './push-hooks.ts'
 
 export type ServiceName = 'upload-pack' | 'receive-pack'
 
@@ -26,56 +25,6 @@ const settings = {
     ...hidden,
     'core.logAllRefUpdates=false',
   ],
-}
-
-/** Belfry's hooks. They are outside the repositories, and a push cannot add hooks. */
-const hooks = join(import.meta.dirname, 'hooks')
-
-/** What the protection of a branch asks of a push. */
-export interface ProtectedRef {
-  ref: string
-  /** It may move forward only. */
-  forward: boolean
-  /** It must get no merge commits. */
-  linear: boolean
-  /** Why it must not move at all. */
-  refusal: string | null
-}
-
-/** Hooks that an operator installed in a repository run too. Without them, and without protected refs, git starts no process for each ref. */
-function hooksFor(path: string, guarded: ProtectedRef[]) {
-  return join(hooks, existsSync(join(path, 'hooks')) ? 'chained' : guarded.length ? 'guarded' : 'ours')
-}
-
-/** In bytes. Linux passes no longer variable to a process than 128 KB. */
-const longestRules = 100_000
-
-/** A line for each ref, as hooks/guarded/update reads it. */
-function writeRules(guarded: ProtectedRef[]) {
-  const clean = (text: string) => text.replaceAll(/\p{Cc}/gu, ' ')
-  const lines = guarded.map(
-    ({ ref, forward, linear, refusal }) =>
-      `${ref} ${forward ? 'forward' : 'any'} ${linear ? 'linear' : 'any'} ${clean(refusal ?? '')}`,
-  )
-  const text = lines.join('\n')
-  if (Buffer.byteLength(text) > longestRules)
-    throw new Refusal('too_large', 'The push moves too many protected branches: push them in parts.')
-  return text
-}
-
-/** Limit of one allocation by git, in bytes: git unpacks objects, and tables of a large pack, in memory before our check sees their size. */
-const largestAllocation = 1 << 30
-
-function limitsFor(name: ServiceName, path: string, limits: GitLimits, guarded: ProtectedRef[]) {
-  if (name === 'upload-pack') return { configured: [], environment: {} }
-  return {
-    configured: [`receive.maxInputSize=${limits.push}`, `core.hooksPath=${hooksFor(path, guarded)}`],
-    environment: {
-      BELFRY_PROTECTED: writeRules(guarded),
-      BELFRY_LARGEST_OBJECT: `${limits.object}`,
-      GIT_ALLOC_LIMIT: `${Math.max(largestAllocation, limits.object)}`,
-    },
-  }
 }
 
 /** The git process of one request. */
@@ -97,9 +46,11 @@ export interface Service {
 export async function openService(
   name: ServiceName,
   path: string,
-  options: { advertise?: boolean; protocol?: string | undefined; guarded?: ProtectedRef[]; limits: GitLimits },
+  options: { advertise?: boolean; protocol?: string | undefined; checks?: PushChecks; limits: GitLimits },
 ): Promise<Service> {
-  const { configured, environment } = limitsFor(name, path, options.limits, options.guarded ?? [])
+  const { checks } = options
+  const { configured, environment } =
+    name === 'upload-pack' ? { configured: [], environment: {} } : pushSettings(path, options.limits, checks?.guarded ?? [])
   const mode = ['--stateless-rpc', ...(options.advertise ? ['--http-backend-info-refs'] : [])]
   const program = await startGit(
     [...settings[name], ...configured].flatMap((setting) => ['-c', setting]).concat(name, ...mode, path),
@@ -107,7 +58,10 @@ export async function openService(
       ...environment,
       ...(options.protocol && { GIT_PROTOCOL: options.protocol }),
     },
+    true,
+    checks !== undefined,
   )
+  if (checks && program.channel) answerHook(program.channel, checks.confirm)
   const closed = program.closed.then(({ status }) => status)
   let ended = false
   const end = () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { makeFolders, syncFile, syncFolder, type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { syncObjects, syncRefs, syncRepository } from './fsync.ts'
 import { git } from './git.ts'
@@ -54,6 +54,11 @@ export class Storage {
 
   has(repo_id: number) {
     return existsSync(this.pathOf(repo_id))
+  }
+
+  /** Whether names of files that differ in case are one file. */
+  ignoresCase() {
+    return existsSync(join(dirname(this.#root), basename(this.#root).toUpperCase()))
   }
 
   /** The repository appears complete or not at all. An existing one stays unchanged. */

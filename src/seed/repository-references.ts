@@ -1,4 +1,4 @@
-import { isRefName } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import { fillDefaultBranches } from './default-branch.ts'
 import type { Seed } from './format.ts'
 import type { Path } from './path.ts'

@@ -4,7 +4,6 @@ import {
   type CommitObject,
   findRef,
   hasRefs,
-  isRefName,
   noObject,
   readBlob,
   readCommit,
@@ -12,6 +11,7 @@ import {
   resolveTree,
   type Signature,
 } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { type Entry, readFolder, readPath } from '#git/tree-entries.ts'
 import { writeCommit } from '#git/write-commit.ts'

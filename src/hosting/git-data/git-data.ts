@@ -1,7 +1,6 @@
 import {
   type CommitObject,
   hasRefs,
-  isRefName,
   readBlob,
   readCommit,
   readTag,
@@ -10,6 +9,7 @@ import {
   typeOf,
   typesOf,
 } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { type TreeChange, writeBlob, writeCommitObject, writeTag, writeTree } from '#git/write-objects.ts'
 import { decode, type Identity, signatureOf } from '#hosting/contents/contents.ts'

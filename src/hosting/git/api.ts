@@ -6,41 +6,29 @@ import { endedBySignal } from '#git/errors.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
-import {
-  delayReport,
-  explainFailure,
-  fatal,
-  openService,
-  type ProtectedRef,
-  type Service,
-  type ServiceName,
-} from '#git/smart-http.ts'
-import { findPushRules } from '#hosting/protection/push-rules.ts'
-import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
+import type { ProtectedRef, PushChecks } from '#git/push-hooks.ts'
+import { checkDistinct } from '#git/ref-names.ts'
+import { delayReport, explainFailure, fatal, openService, type Service, type ServiceName } from '#git/smart-http.ts'
+import { findPushRules, isCovered } from '#hosting/protection/push-rules.ts'
+import { beginPush, type Command, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { enqueueErasure } from '#hosting/repositories/queue.ts'
-import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import { streamBodies } from '#http/body-deadlines.ts'
-import { explainDeletion, noteRecords } from '#http/deletion.ts'
+import { explainDeletion } from '#http/deletion.ts'
 import { handleError } from '#http/errors.ts'
-import { Moved } from '#http/moved.ts'
-import { checkAccess, checkWritable, ownerSuspended } from '#identity/access.ts'
-import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/callers.ts'
+import type { Caller } from '#identity/callers.ts'
 import { isDeleted } from '#identity/deletion.ts'
-import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { openGate } from './gate.ts'
 
 /** Limit of the body of a fetch, in bytes: a million wanted or known commits. */
 const longestWants = 64 << 20
 
-interface RepositoryPath {
-  owner: string
-  repo: string
-}
-
 /** Git over HTTP (smart protocol): one request for the refs, and one to fetch or push. */
 export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   const { db, storage } = belfry
-  const admit = openGate(belfry)
+  const { admit, readmit } = openGate(belfry)
 
   listener.register(async (app) => {
     streamBodies(app)
@@ -103,6 +91,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     if (!commands.length || !caller.user) {
       return { service: await openFor(place, request, reply, {}), recorded: Promise.resolve() }
     }
+    await checkDistinct(storage, repo.id, commands)
     const guarded = await findPushRules(db, repo, caller.user, commands)
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
@@ -112,7 +101,8 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       throw new Refusal('missing', deleted)
     }
     let recorded = Promise.resolve()
-    const service = await openFor(place, request, reply, { guarded }, (closed) => {
+    const confirm = () => confirmPush(repo, request, commands, guarded)
+    const service = await openFor(place, request, reply, { checks: { guarded, confirm } }, (closed) => {
       recorded = closed.then(settle)
       return recorded
     }).catch(async (error) => {
@@ -126,6 +116,21 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     return { service, recorded }
   }
 
+  /** Why a push may not go on whose pack has arrived: until then, access can end and branches can become protected. */
+  async function confirmPush(repo: Repository, request: FastifyRequest, commands: Command[], guarded: ProtectedRef[]) {
+    try {
+      const now = await readmit(request, repo)
+      if (!now.caller.user) throw missing()
+      const rules = await findPushRules(db, now.repo, now.caller.user, commands)
+      return isCovered(rules, guarded) ? undefined : 'The protection of a branch changed while the push arrived. Push again.'
+    } catch (error) {
+      if (isMissing(error)) return notFound
+      if (error instanceof Refusal || error instanceof DatabaseUnavailable) return error.message
+      request.log.error({ err: error }, 'could not check a push again')
+      return 'Your access could not be checked. Push again.'
+    }
+  }
+
   /**
    * Starts a git process that ends when the client disconnects or stalls. It waits for a slot, and releases it when `follows` has
    * resolved.
@@ -134,7 +139,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     { repo, caller, name }: { repo: Repository; caller: Caller; name: ServiceName },
     request: FastifyRequest,
     reply: FastifyReply,
-    options: { advertise?: boolean; protocol?: string | undefined; guarded?: ProtectedRef[] },
+    options: { advertise?: boolean; protocol?: string | undefined; checks?: PushChecks },
     follows: (closed: Promise<number | null>) => Promise<unknown> = (closed) => closed,
   ): Promise<Service> {
     const slot = await storage.fetching.take({ user_id: caller.user?.id, ip: request.ip })
@@ -172,68 +177,6 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   }
 }
 
-/** Loads the repository and the caller of a git request, and checks access. Refusals reveal only what the caller may know. */
-export function openGate(belfry: Belfry) {
-  const { db, storage } = belfry
-  const authenticator = new Authenticator(belfry)
-
-  return async (request: FastifyRequest, name: ServiceName): Promise<{ repo: Repository; caller: Caller }> => {
-    const { owner, repo: named } = request.params as RepositoryPath
-    const { authorization } = request.headers
-    const caller = authorization === undefined ? anonymous : await identify(request, authorization)
-    request.visitor_login = caller.user?.login
-    // Git asks its user for credentials only after a 401.
-    if (name === 'receive-pack' && !caller.user) throw unauthenticated()
-    const repo = await find(caller, owner, named.replace(/\.git$/i, '')).catch((error) => {
-      throw error instanceof Refusal && error.reason === 'missing' && !caller.user ? unauthenticated() : error
-    })
-    if (name === 'receive-pack') checkPush(caller, repo)
-    else checkFetch(caller, repo)
-    noteRecords(request, { repo, accounts: [caller.user] })
-    if (!storage.has(repo.id)) {
-      throw new Refusal('unavailable', 'The contents of this repository are still being copied. Try again in a moment.')
-    }
-    return { repo, caller }
-  }
-
-  function identify({ ip: address }: FastifyRequest, authorization: string) {
-    return authenticator.authenticate({ authorization, address, code: undefined }).catch((error) => {
-      if (error instanceof CodeRequired)
-        throw new Refusal('unauthenticated', 'This account has a second factor: use a personal access token as the password.')
-      throw error
-    })
-  }
-
-  async function find(caller: Caller, owner: string, name: string) {
-    if (!/^[\w.-]+$/.test(owner) || !/^[\w.-]+$/.test(name)) throw missing()
-    // A former name is served in place: git drops a redirect that follows a 401, so that a push would fail.
-    return loadRepository(db, caller, owner, name).catch((error) => {
-      if (error instanceof Moved) return loadRepositoryById(db, caller, error.to.id)
-      throw error
-    })
-  }
-}
-
-const unauthenticated = () => new Refusal('unauthenticated', 'Sign in with a personal access token as the password.')
-
-const notForToken = () => forbidden('Resource not accessible by personal access token')
-
-/** Every token may read public repositories. */
-function checkFetch({ token }: Caller, repo: Repository) {
-  if (repo.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
-}
-
-function checkPush({ token, may }: Caller, repo: Repository) {
-  if (token?.kind === 'fine_grained') {
-    if (!allows(token.permissions, 'contents:write')) throw notForToken()
-  } else if (!may('repo') && (repo.private || !may('public_repo'))) {
-    throw forbidden(`Missing the '${repo.private ? 'repo' : 'public_repo'}' scope.`)
-  }
-  if (repo.owner_suspended) throw ownerSuspended()
-  checkAccess(repo.access, 'push')
-  checkWritable(repo)
-}
-
 /** The client's header becomes part of git's environment, so its format is checked. */
 function protocolOf({ headers }: FastifyRequest) {
   const asked = headers['git-protocol']
@@ -264,6 +207,8 @@ const uncached = {
   Expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
 }
 
+const notFound = 'Repository not found.'
+
 const deleted = 'The repository was deleted in the meantime.'
 
 const isMissing = (error: unknown) => error instanceof Refusal && error.reason === 'missing'
@@ -275,7 +220,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   const refusal = isBadGzip(error) ? new Refusal('malformed', 'The body is not gzip.') : error
   const { status, message = 'That did not work. The fault is ours.' } = handleError(request, reply, refusal)
   if (status === 401) reply.header('WWW-Authenticate', 'Basic realm="Belfry", charset="UTF-8"')
-  const text = status === 404 ? 'Repository not found.' : message
+  const text = status === 404 ? notFound : message
   return reply.headers(uncached).type('text/plain; charset=utf-8').send(`${text}\n`)
 }
 

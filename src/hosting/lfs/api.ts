@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { openGate } from '#hosting/git/api.ts'
+import { openGate } from '#hosting/git/gate.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { streamBodies } from '#http/body-deadlines.ts'
 import { explainDeletion } from '#http/deletion.ts'
@@ -17,7 +17,7 @@ const json = 'application/vnd.git-lfs+json; charset=utf-8'
 /** Git LFS: one batch request for many objects, then a request for each object. */
 export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
   const { db, files } = belfry
-  const admit = openGate(belfry)
+  const { admit, readmit } = openGate(belfry)
 
   listener.register(
     async (app) => {
@@ -54,6 +54,8 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
         const { oid } = request.params as { oid: string }
         if (!isOid(oid)) throw missing()
         const stored = await files.store(oid, sizeOfBody(request), request.raw.iterator({ destroyOnReturn: false }))
+        // An upload may take hours.
+        await readmit(request, repo)
         await db.transaction((transaction) => addObjects(transaction, files, repo.id, [stored]))
         return reply.code(200).send()
       })

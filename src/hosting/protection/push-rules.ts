@@ -1,5 +1,6 @@
 import { holdsAll, holdsMerges, noObject } from '#git/objects.ts'
-import type { ProtectedRef } from '#git/smart-http.ts'
+import type { ProtectedRef } from '#git/push-hooks.ts'
+import { reserved, reservedIn } from '#git/ref-names.ts'
 import type { Command, Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { levelOf } from '#identity/access.ts'
@@ -18,11 +19,28 @@ export class BranchProtected extends Refusal {
   }
 }
 
+/** What Belfry asks of a push: no new refs with reserved names, and what the protections of branches ask. */
+export async function findPushRules(
+  db: Queryable,
+  repo: Pick<Repository, 'id' | 'access'>,
+  pusher: { id: number },
+  commands: Command[],
+): Promise<ProtectedRef[]> {
+  const names = reservedIn(commands).map(({ ref }) => ({
+    ref,
+    reserved: true,
+    forward: false,
+    linear: false,
+    refusal: `${ref} is refused. ${reserved}`,
+  }))
+  return [...names, ...(await findBranchRules(db, repo, pusher, commands))]
+}
+
 /**
  * What the protections of branches ask of a push. Refs without rules are left out, and so are merges of pull requests, see `checkMayMerge`,
  * and the former name of a renamed branch, because only admins rename a protected one.
  */
-export async function findPushRules(
+async function findBranchRules(
   db: Queryable,
   repo: Pick<Repository, 'id' | 'access'>,
   pusher: { id: number },
@@ -57,6 +75,13 @@ export async function findPushRules(
     }
   })
 }
+
+/** Whether a push that was checked by `applied` complies with `rules` too: it refuses the same refs, or more. */
+export const isCovered = (rules: ProtectedRef[], applied: ProtectedRef[]) =>
+  rules.every(({ ref, forward, linear, refusal }) => {
+    const known = applied.find((each) => each.ref === ref)
+    return known && (known.refusal !== null || (refusal === null && forward <= known.forward && linear <= known.linear))
+  })
 
 /** Admins are exempt from most rules, unless the rules apply to them too. */
 export const isExempt = ({ access }: { access: number }, { enforce_admins }: Protection) =>
@@ -101,7 +126,8 @@ export async function checkPushRules(
   pusher: { id: number },
   commands: Command[],
 ) {
-  for (const { ref, forward, linear, refusal } of await findPushRules(db, repo, pusher, commands)) {
+  for (const { ref, reserved, forward, linear, refusal } of await findPushRules(db, repo, pusher, commands)) {
+    if (reserved && refusal) throw new Refusal('invalid', refusal)
     if (refusal) throw new BranchProtected(refusal)
     const { before = noObject, after = noObject } = commands.find((command) => command.ref === ref) ?? {}
     if (after === noObject) continue

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { noObject } from '#git/objects.ts'
+import { checkDistinct } from '#git/ref-names.ts'
 import { dropLeftovers } from '#git/repair.ts'
 import type { Command, Storage } from '#git/storage.ts'
 import { readPushedHeads } from '#hosting/checks/request-suites.ts'
@@ -182,6 +183,7 @@ export async function adoptMoves(db: Transaction, repo_id: number, moves: Comman
 /** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`, or is protected. */
 export async function pushRefs(db: Database, storage: Storage, repo: Repository, pusher: Account, commands: Command[]) {
   if (!commands.length) return
+  await checkDistinct(storage, repo.id, commands)
   await checkPushRules(db, storage, repo, pusher, commands)
   await catchUp(db, storage, repo, commands)
   const id = await beginPush(db, repo, pusher, commands)

@@ -1,4 +1,5 @@
-import { findRef, isRefName, noObject, type Ref } from '#git/objects.ts'
+import { findRef, noObject, type Ref } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'

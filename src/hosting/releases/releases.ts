@@ -1,6 +1,7 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
-import { findRef, isRefName, noObject, resolveCommit } from '#git/objects.ts'
+import { findRef, noObject, resolveCommit } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'

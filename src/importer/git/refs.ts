@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { isRefName } from '#git/objects.ts'
+import { isRefName } from '#git/ref-names.ts'
 import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
