@@ -5,21 +5,27 @@ import type { Vault } from '#platform/vault.ts'
 /** Milliseconds from the redirect until the download must have begun. */
 const lifetime = 5 * 60_000
 
-const sign = (vault: Vault, repo: Repository, viewer_id: number, until: number) =>
-  vault.derive(`archive of repository ${repo.id} for user ${viewer_id} until ${until}`).toString('base64url')
+interface Grant {
+  viewer_id: number
+  repo_id: number
+  until: number
+}
+
+const sign = (vault: Vault, { repo_id, viewer_id, until }: Grant) =>
+  vault.derive(`archive of repository ${repo_id} for user ${viewer_id} until ${until}`).toString('base64url')
 
 /**
  * A key for the address of an archive, because clients do not send their credentials to another host. It stands for the user: what they
  * may see is checked again when the archive is read.
  */
 export function archiveKey(vault: Vault, repo: Repository, viewer_id: number, now: Date): string {
-  const until = now.getTime() + lifetime
-  return `${viewer_id}.${until}.${sign(vault, repo, viewer_id, until)}`
+  const grant = { viewer_id, repo_id: repo.id, until: now.getTime() + lifetime }
+  return `${grant.viewer_id}.${grant.repo_id}.${grant.until}.${sign(vault, grant)}`
 }
 
-/** Whether a key is for this repository, and not too old. The number before its first dot is the user. */
-export function isValidKey(vault: Vault, repo: Repository, key: string, now: Date): boolean {
-  const [, viewer, until, signature] = /^(\d{1,15})\.(\d{1,15})\.([\w-]+)$/.exec(key) ?? []
-  if (!viewer || !until || !signature || Number(until) < now.getTime()) return false
-  return sameSecret(signature, sign(vault, repo, Number(viewer), Number(until)))
+/** What a key permits; undefined if it is not ours or too old. Nothing about a repository is read before that is known. */
+export function readKey(vault: Vault, key: string, now: Date): Grant | undefined {
+  const [, viewer, repo, until, signature = ''] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([\w-]{1,100})$/.exec(key) ?? []
+  const grant = { viewer_id: Number(viewer), repo_id: Number(repo), until: Number(until) }
+  return grant.until >= now.getTime() && sameSecret(signature, sign(vault, grant)) ? grant : undefined
 }

@@ -86,6 +86,18 @@ test('the address of a private archive works without credentials, for a while an
   for (const wrong of [url.replace(/token=\d+/, `token=${me.id}`), `${url}x`, `${bare}?token=`, `${bare}?token=%00`]) {
     assert.equal(await statusOf(wrong), 404, wrong)
   }
+  // A key that is not signed reveals neither the new name of a repository nor who may read it.
+  await expect(200, await ada.patch(engine, { name: 'secret-name' }))
+  const forged = [me.id, (await ben.read('/user')).id, stranger.token].flatMap((user) => [
+    `${bare}?token=${user}.1.x`,
+    `${bare}?token=${user}.${id}.99999999999999.x`,
+  ])
+  for (const address of forged) {
+    const answer = await fetch(address, { redirect: 'manual' })
+    assert.deepEqual([answer.status, answer.headers.get('location')], [404, null], address)
+    assert.doesNotMatch(await answer.text(), /secret-name/)
+  }
+  await expect(200, await ada.patch('/repos/ada/secret-name', { name: 'engine' }))
   assert.ok(!forge.logged.some((line) => line.includes(url.split('token=')[1] ?? '')))
   forge.clock.advance(6 * 60_000)
   assert.equal(await statusOf(url), 404)

@@ -6,7 +6,7 @@ import { loadRepository, type Repository } from '#hosting/repositories/repositor
 import { noted } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { isValidKey } from './archive-links.ts'
+import { readKey } from './archive-links.ts'
 import { loadReadableRepository } from './readers.ts'
 
 export const pages: PageRoute[] = [
@@ -43,8 +43,9 @@ async function sendArchive(visit: Visit, format: ArchiveFormat, ref: string): Pr
 async function loadByKey(visit: Visit, key: string): Promise<Repository> {
   const { owner = '', repo: name = '' } = visit.params
   if (/\0/.test(owner + name)) throw missing()
-  const viewer_id = Number(/^\d{1,15}/.exec(key)?.[0] ?? 0)
-  const repo = await loadRepository(visit.db, { viewer_id, sees_private: true }, owner, name)
-  if (!isValidKey(visit.belfry.vault, repo, key, visit.db.now)) throw missing()
+  const grant = readKey(visit.belfry.vault, key, visit.db.now)
+  if (!grant) throw missing()
+  const repo = await loadRepository(visit.db, { viewer_id: grant.viewer_id, sees_private: true }, owner, name)
+  if (repo.id !== grant.repo_id) throw missing()
   return noted(visit, repo)
 }
