@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isRefName } from '#git/ref-names.ts'
+import { isRefName, isReserved } from '#git/ref-names.ts'
 import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import type { EditOptions } from '#importer/steps.ts'
 import { trimBoth } from '#platform/trim.ts'
@@ -133,7 +133,8 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
   if (values.verify !== 'sample' && values.verify !== 'full') throw wrong('--verify must be sample or full')
   const authors = values.authors === undefined ? null : resolve(values.authors)
   const { 'default-branch': default_branch = 'main' } = values
-  if (!isRefName(`refs/heads/${default_branch}`) || default_branch.startsWith('-'))
+  const ref = `refs/heads/${default_branch}`
+  if (!isRefName(ref) || isReserved(ref) || default_branch.startsWith('-'))
     throw wrong(`--default-branch: git accepts no branch named "${default_branch}"`)
   return {
     source,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
 import { git, readGit } from './git.ts'
 import { noObject } from './ref-command.ts'
+import { isRefName } from './ref-names.ts'
 import { openOutput, streamGit } from './run-git.ts'
 import { type SignedText, splitCommit, splitTag } from './signed-text.ts'
 import type { Storage } from './storage.ts'
@@ -59,16 +60,15 @@ export async function hasRefs(storage: Storage, repo_id: number, folder: 'refs/'
 }
 
 export async function findRef(storage: Storage, repo_id: number, name: string): Promise<Ref | undefined> {
-  if (!storage.has(repo_id) || !isRefName(name)) return undefined
-  return (await readRefs(storage, repo_id, name)).find((ref) => ref.name === name)
+  return storage.has(repo_id) ? (await readExactly(storage, repo_id, [name]))[0] : undefined
 }
 
 /** In bytes: more than a million refs with their types. */
 const longestRefs = 1 << 27
 
-async function readRefs(storage: Storage, repo_id: number, pattern: string): Promise<Ref[]> {
+async function readRefs(storage: Storage, repo_id: number, ...patterns: string[]): Promise<Ref[]> {
   const format = '--format=%(objectname) %(objecttype) %(refname)'
-  const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', format, pattern], { limit: longestRefs })
+  const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', format, ...patterns], { limit: longestRefs })
   const refs = [...found.matchAll(/^(\w+) (\w+) (.+)$/gm)].map(([, sha = '', type = '', name = '']) => ({ name, sha, type }))
   return refs.filter(({ name }) => !isHidden(name))
 }
@@ -85,19 +85,6 @@ export async function branchesWith(storage: Storage, repo_id: number, sha: strin
     throw error
   })
   return [...found.matchAll(/^(\w+) (.+)$/gm)].map(([, head = '', name = '']) => ({ name, sha: head, type: 'commit' }))
-}
-
-/** Git's rules for a full ref name, such as `refs/heads/main`. */
-export function isRefName(name: string): boolean {
-  const parts = name.split('/')
-  return (
-    name.isWellFormed() &&
-    Buffer.byteLength(name) <= 1000 &&
-    parts[0] === 'refs' &&
-    parts.length > 2 &&
-    parts.every((part) => part !== '' && Buffer.byteLength(part) <= 250 && !part.startsWith('.') && !/\.lock$|\.$/.test(part)) &&
-    !/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(name)
-  )
 }
 
 /** The type of an object; undefined if it is missing. */
@@ -118,13 +105,34 @@ export const resolveTree = (storage: Storage, repo_id: number, name: string) => 
 
 async function resolveTo(storage: Storage, repo_id: number, name: string, type: 'commit' | 'tree'): Promise<string | undefined> {
   if (!storage.has(repo_id)) return undefined
-  const refs = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`, name].filter(
-    (each) => isRefName(each) && !isHidden(each),
-  )
-  const whole = name === 'HEAD' || /^[0-9a-f]{40}$/.test(name) ? [name] : []
-  const short = /^[0-9a-f]{4,39}$/.test(name) ? [name] : []
-  const names = [...whole, ...refs, ...short].map((each) => `${each}^{${type}}`)
-  return (await look(storage, repo_id, names)).find((found) => found !== undefined)?.sha
+  const peel = async (ids: string[]) => {
+    const found = ids.length
+      ? await look(
+          storage,
+          repo_id,
+          ids.map((id) => `${id}^{${type}}`),
+        )
+      : []
+    return found.find((each) => each !== undefined)?.sha
+  }
+  const known = /^[0-9a-f]{40}$/.test(name) ? await peel([name]) : undefined
+  if (known) return known
+  const refs = await readExactly(storage, repo_id, await refsNamed(storage, repo_id, name))
+  if (refs[0]?.type === type) return refs[0].sha
+  return peel([...refs.map(({ sha }) => sha), ...(/^[0-9a-f]{4,39}$/.test(name) ? [name] : [])])
+}
+
+/** The refs that a name can stand for, in order. A name that begins with `refs/` stands for itself only. */
+async function refsNamed(storage: Storage, repo_id: number, name: string): Promise<string[]> {
+  if (name === 'HEAD') return [(await git(['-C', storage.pathOf(repo_id), 'symbolic-ref', 'HEAD'])).trim()]
+  return name.startsWith('refs/') ? [name] : [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`]
+}
+
+/** These refs, as far as they exist. Git's own commands would try other refs for one that is missing. */
+async function readExactly(storage: Storage, repo_id: number, names: string[]): Promise<Ref[]> {
+  const valid = names.filter(isRefName)
+  const refs = valid.length ? await readRefs(storage, repo_id, ...valid) : []
+  return valid.flatMap((name) => refs.find((ref) => ref.name === name) ?? [])
 }
 
 async function look(storage: Storage, repo_id: number, names: string[]) {

@@ -1,4 +1,4 @@
-import { isRefName } from '#git/ref-names.ts'
+import { isRefName, isReserved } from '#git/ref-names.ts'
 import { fillDefaultBranches } from './default-branch.ts'
 import type { Seed } from './format.ts'
 import type { Path } from './path.ts'
@@ -86,6 +86,7 @@ function checkCommit(references: References, path: Path, commit: SeedCommit, def
 
 function checkRef(references: References, path: Path, name: string) {
   if (!isRefName(name)) references.report(path, 'is not a name that git accepts')
+  else if (isReserved(name)) references.report(path, 'begins with refs/, is HEAD, or looks like the id of an object')
 }
 
 /** Git cannot have both `fix` and `fix/leak`: one is a file, the other a folder. */

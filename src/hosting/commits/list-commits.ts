@@ -35,7 +35,7 @@ export async function listCommits(
   { sha, ...asked }: CommitQuery,
   slice: Slice,
 ): Promise<Listed<CommitObject>> {
-  const start = await resolveCommit(storage, repo.id, sha || repo.default_branch)
+  const start = await resolveCommit(storage, repo.id, sha || `refs/heads/${repo.default_branch}`)
   if (!start && !(await hasRefs(storage, repo.id, 'refs/'))) throw new Refusal('conflict', 'Git Repository is empty.')
   if (!start) throw missing()
   const filter = await readFilter(db, asked)

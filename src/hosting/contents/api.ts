@@ -58,10 +58,12 @@ interface Request {
   revalidate: Revalidate
 }
 
+const refOf = ({ repo, query }: Pick<Request, 'repo' | 'query'>) => query.ref || `refs/heads/${repo.default_branch}`
+
 async function show(request: Request & { medium: 'raw' | 'html' | 'object' | undefined }, path: string) {
   const { storage, repo, wire, query, medium } = request
   const ref = query.ref || repo.default_branch
-  const content = await readContent(storage, repo, path, ref)
+  const content = await readContent(storage, repo, path, refOf(request))
   if (medium === 'object') return contentObjectJson(content, repo, ref, wire)
   if (medium && (content.kind === 'file' || content.kind === 'symlink')) return showFile({ ...request, medium }, content)
   return contentJson(content, repo, ref, wire)
@@ -92,16 +94,16 @@ export const api = group('Contents', [
     '/repos/{owner}/{repo}/readme',
     { ...showsFile, operation: 'repos/get-readme', summary: 'The README of a repository' },
     async (request) => {
-      const { storage, repo, query } = request
-      return showFile(request, await readReadme(storage, repo, query.ref || repo.default_branch))
+      const { storage, repo } = request
+      return showFile(request, await readReadme(storage, repo, refOf(request)))
     },
   ),
   get(
     '/repos/{owner}/{repo}/readme/{dir+}',
     { ...showsFile, operation: 'repos/get-readme-in-directory', summary: 'The README of a folder' },
     async (request) => {
-      const { storage, repo, query, params } = request
-      return showFile(request, await readReadme(storage, repo, query.ref || repo.default_branch, params.dir.replace(/\/$/, '')))
+      const { storage, repo, params } = request
+      return showFile(request, await readReadme(storage, repo, refOf(request), params.dir.replace(/\/$/, '')))
     },
   ),
   get(
@@ -116,7 +118,7 @@ export const api = group('Contents', [
     async (request) => {
       const { storage, repo, query, wire, medium } = request
       const ref = query.ref || repo.default_branch
-      const content = await readLicense(storage, repo, ref)
+      const content = await readLicense(storage, repo, refOf(request))
       if (medium) return representContent(storage, repo, content, medium)
       return { ...withContent(fileJson(content, repo, ref, wire)), license: licenseJson(licenseOf(content), wire) }
     },

@@ -1,4 +1,5 @@
 import { resolveCommit } from '#git/objects.ts'
+import { isReserved } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { encodePath } from '#hosting/refs/json.ts'
 import { findRecordedRefs, findRenamedBranch } from '#hosting/refs/recorded-refs.ts'
@@ -52,9 +53,11 @@ export async function findLocation(
     repo,
     names.flatMap((name) => [`refs/heads/${name}`, `refs/tags/${name}`, name]),
   )
-  for (const name of names.filter(Boolean)) {
+  // A branch `refs` does not answer for full names.
+  const [first = '', ...others] = names
+  for (const name of (first === 'refs' ? [...others, first] : names).filter(Boolean)) {
     const sha = await resolveName(storage, repo, name, recorded)
-    if (sha) return { repo, ref: name, sha, path: pathAfter(name), is_branch: recorded.get(`refs/heads/${name}`) === sha }
+    if (sha) return { repo, ref: name, sha, path: pathAfter(name), is_branch: branchNamed(name, recorded) === sha }
   }
   const renamed = await findRenamedBranch(db, repo, names)
   if (!renamed) throw missing()
@@ -64,12 +67,15 @@ export async function findLocation(
 /** The order is that of `resolveCommit`. */
 async function resolveName(storage: Storage, repo: Repository, name: string, recorded: Map<string, string>) {
   if (/^[0-9a-f]{40}$/.test(name)) return resolveId(storage, repo, name)
-  const branch = recorded.get(`refs/heads/${name}`)
+  const branch = branchNamed(name, recorded)
   if (branch) return branch
-  const tag = recorded.get(`refs/tags/${name}`) ?? recorded.get(name)
+  const tag = recorded.get(isReserved(`refs/tags/${name}`) ? name : `refs/tags/${name}`)
   // Git knows refs that no push has recorded yet, those of pull requests, and abbreviated ids.
   return tag ? resolveId(storage, repo, tag) : resolveCommit(storage, repo.id, name)
 }
+
+const branchNamed = (name: string, recorded: Map<string, string>) =>
+  isReserved(`refs/heads/${name}`) ? undefined : recorded.get(`refs/heads/${name}`)
 
 /** A missing object is not kept, because it may be pushed. */
 async function resolveId(storage: Storage, repo: Repository, sha: string): Promise<string | undefined> {

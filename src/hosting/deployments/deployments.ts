@@ -82,7 +82,7 @@ export async function createDeployment(
   wanted: NewDeployment,
 ): Promise<Deployment | { message: string }> {
   const sha = await findCommit(storage, repo, wanted.ref)
-  const base = await findCommit(storage, repo, repo.default_branch).catch(() => sha)
+  const base = await findCommit(storage, repo, `refs/heads/${repo.default_branch}`).catch(() => sha)
   if (wanted.auto_merge && !(await holdsAll(storage, repo.id, sha, base))) {
     if (!wanted.may_merge) throw forbidden('This token may not merge the default branch first. Send auto_merge: false.')
     const merged = await autoMerge(db, storage, repo, creator, wanted.ref)

@@ -1,5 +1,5 @@
 import { findRef, hasRefs, holdsAll, listRefs, noObject, type Ref, resolveCommit, typeOf } from '#git/objects.ts'
-import { isRefName } from '#git/ref-names.ts'
+import { isRefName, isReserved, reserved } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -39,6 +39,7 @@ export async function createRef(
   await checkNotEmpty(storage, repo)
   const type = await checkObject(storage, repo, name, sha)
   if (await findRef(storage, repo.id, name)) throw refused('Reference already exists')
+  if (isReserved(name)) throw refused(reserved)
   await pushRefs(db, storage, repo, pusher, [{ ref: name, before: noObject, after: sha }])
   return { name, sha, type }
 }

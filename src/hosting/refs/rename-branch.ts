@@ -1,5 +1,5 @@
 import { findRef, noObject, type Ref } from '#git/objects.ts'
-import { isRefName } from '#git/ref-names.ts'
+import { isRefName, isReserved, reserved } from '#git/ref-names.ts'
 import type { Storage } from '#git/storage.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -23,6 +23,7 @@ export async function renameBranch(
   const { sha, type } = await loadBranch(storage, repo, from)
   const name = branches + to
   if (!isRefName(name)) throw refused(`${to} is not a valid name of a branch.`)
+  if (isReserved(name)) throw refused(reserved)
   if (await findRef(storage, repo.id, name)) throw refused(`The branch ${to} already exists.`)
   const renames = { from, to }
   const moves = [

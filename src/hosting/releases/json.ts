@@ -58,8 +58,8 @@ export function releaseJson(
     assets_url: `${url}/assets`,
     upload_url: `${url.replace(/\/api\/v3(?=\/repos\/)/, uploadPrefix)}/assets{?name,label}`,
     // The tag of a draft may not exist yet.
-    tarball_url: release.draft ? null : `${above}/tarball/${tag}`,
-    zipball_url: release.draft ? null : `${above}/zipball/${tag}`,
+    tarball_url: release.draft ? null : `${above}/tarball/refs/tags/${tag}`,
+    zipball_url: release.draft ? null : `${above}/zipball/refs/tags/${tag}`,
     id: release.id,
     node_id: nodeId('Release', release.id),
     tag_name: release.tag_name,

@@ -28,7 +28,8 @@ export async function generateNotes(
   { tag_name, target_commitish, previous_tag_name }: NotesRequest,
 ): Promise<{ name: string; body: string }> {
   const commitOf = (ref: string) => resolveCommit(storage, repo.id, ref)
-  const end = (await commitOf(`refs/tags/${tag_name}`)) ?? (await commitOf(target_commitish || repo.default_branch))
+  const end =
+    (await commitOf(`refs/tags/${tag_name}`)) ?? (await commitOf(target_commitish || `refs/heads/${repo.default_branch}`))
   if (!end) throw invalid({ resource: 'Release', code: 'invalid', field: 'target_commitish' })
   const previous = previous_tag_name || (await findPrevious(db, repo, tag_name))
   const begin = previous ? await commitOf(`refs/tags/${previous}`) : undefined

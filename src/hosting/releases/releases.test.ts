@@ -36,7 +36,7 @@ test('octokit publishes, reads, changes and deletes a release', inject(async (fo
     html_url: `${forge.web}/ada/engine/releases/tag/v1/%C3%BC`,
     assets_url: `${url}/assets`,
     upload_url: `${url.replace('/api/v3/', '/api/uploads/')}/assets{?name,label}`,
-    tarball_url: `${forge.web}/api/v3${engine}/tarball/v1/%C3%BC`,
+    tarball_url: `${forge.web}/api/v3${engine}/tarball/refs/tags/v1/%C3%BC`,
     tag_name: 'v1/ü',
     target_commitish: 'main',
     name: 'One',

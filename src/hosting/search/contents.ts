@@ -44,7 +44,7 @@ async function loadPlace(
     select r.id from repositories r where ${scopeConditions(viewer.viewer_id).repo?.(only.value) ?? sql`false`} and ${visible(viewer)}`)
   if (!found) throw refused('The named repository does not exist, or you cannot see it.')
   const repo = await loadRepositoryById(db, viewer, found.id)
-  return { repo, head: await resolveCommit(storage, repo.id, repo.default_branch) }
+  return { repo, head: await resolveCommit(storage, repo.id, `refs/heads/${repo.default_branch}`) }
 }
 
 const commitQualifiers = new Set(

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { isRefName } from '#git/ref-names.ts'
+import { isRefName, isReserved } from '#git/ref-names.ts'
 import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
@@ -53,7 +53,7 @@ export async function readOriginals({
 export async function dropUnusable(workspace: Workspace): Promise<{ dropped: string[]; notes: Notes }> {
   const originalRefs = await readOriginals(workspace)
   const isNamed = ({ name, bytes }: (typeof originalRefs)[number]) =>
-    isRefName(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
+    isRefName(name) && !isReserved(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
   const misnamed = originalRefs.filter((original) => !isNamed(original))
   const irregular = originalRefs.filter(
     (original) => isNamed(original) && original.name.startsWith('refs/heads/') && original.type !== 'commit',

@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
+import { isReserved } from '#git/ref-names.ts'
 import { isForbiddenLink, isForbiddenPath } from './paths.ts'
 import { cleanRefName, openRefNames } from './ref-names.ts'
 
@@ -30,6 +31,8 @@ test('git accepts the name that is made of any branch name', async () => {
     equal((await git(['check-ref-format', '--branch', cleaned])).trim(), cleaned, JSON.stringify(name))
     for (const part of cleaned.split('/')) equal(Buffer.byteLength(part) <= 205, true)
   }
+  for (const name of ['refs/heads/main', 'refs/x', 'a'.repeat(40), '0'.repeat(64), '/refs//tags/v1'])
+    equal(isReserved(`refs/tags/${cleanRefName(name)}`), false, name)
   for (const name of ['main', 'feature/one', 'v1.0', 'ünï/日本', 'a@b', 'a-b']) equal(cleanRefName(name), name)
 })
 

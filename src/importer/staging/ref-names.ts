@@ -1,3 +1,4 @@
+import { isReserved } from '#git/ref-names.ts'
 import { trimBoth, trimTrailing } from '#platform/trim.ts'
 
 export function openRefNames() {
@@ -43,7 +44,8 @@ export function cleanRefName(name: string): string {
     .replace(/^[-/]+/, '')
   if (cleaned === '') return 'unnamed'
   if (cleaned === '@') return 'at'
-  return cleaned === 'HEAD' ? 'head' : cleaned
+  if (cleaned === 'HEAD') return 'head'
+  return isReserved(`refs/heads/${cleaned}`) ? `x-${cleaned}` : cleaned
 }
 
 function cleanPart(part: string): string {
