@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { Storage } from '#git/storage.ts'
 import type { Wire } from '#http/serialization.ts'
 import type { Access } from '#identity/access.ts'
@@ -180,7 +179,8 @@ export type Context<Path extends string, D extends Declaration, Db> = BaseContex
 
 /** A body as the client sends it. */
 export interface RawBody {
-  content: Readable
+  /** Fails at its end if the caller has lost access in the meantime. */
+  content: AsyncIterable<Buffer>
   /** The content type; empty if there is none. */
   type: string
 }

@@ -67,9 +67,8 @@ export function mountApi(
       app.register(async (raw) => {
         markStreamed(raw)
         raw.removeAllContentTypeParsers()
-        raw.addContentTypeParser('*', ({ headers }, content, done) =>
-          done(null, { content, type: headers['content-type'] ?? '' }),
-        )
+        // The handler reads it.
+        raw.addContentTypeParser('*', (_request, _content, done) => done(null))
         for (const endpoint of endpoints) if (endpoint.raw_body) mount(raw, resources, endpoint, variant)
       })
       app.get('/openapi.json', (_, reply) =>

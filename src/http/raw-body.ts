@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
 
-/** The text of a body that is not JSON; see `raw_body`. */
-export async function readRawText(content: Readable, longest: number): Promise<string> {
+/** The pieces of a body that is not JSON; see `raw_body`. It may arrive for hours, so `recheck` runs when it is complete. */
+export async function* readUpload(content: Readable, recheck: () => Promise<void>): AsyncGenerator<Buffer> {
   // A stream that is destroyed would take the connection along, and the client would not get the refusal.
-  return readBounded(content.iterator({ destroyOnReturn: false }), longest)
+  yield* content.iterator({ destroyOnReturn: false })
+  await recheck()
 }
 
 /** Refuses more than `longest` bytes. */

@@ -3,19 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import type { Database } from '#platform/database.ts'
-import { forbidden } from '#platform/errors.ts'
+import { forbidden, missing } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, type Version, versionOf } from './conditional.ts'
 import { noteRecords } from './deletion.ts'
 import { takeEarly } from './early-repository.ts'
-import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
+import { Answer, type BaseContext, type Endpoint, type RawBody, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
 import { chooseMedium, mediaType, Represented } from './media.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
+import { readUpload } from './raw-body.ts'
 import { inAcceptedForms, type RenderBodies } from './rendered-bodies.ts'
 import { cacheKeyOf, type MadeResponse, type ResponseCache } from './response-cache.ts'
 import { findVersion } from './response-validators.ts'
@@ -177,14 +178,27 @@ async function openContext(
     viewer: call.caller.user,
     medium: chooseMedium(endpoint.media, call.dialect),
     page: readPage(search, rule),
-    body: endpoint.raw_body ? rawBodyOf(request) : request.body,
+    body: endpoint.raw_body ? rawBodyOf(resources, endpoint, request, repo) : request.body,
     query: endpoint.query ? readQuery(endpoint.query, search) : {},
   }
   return { context, search }
 }
 
-/** Without a body there is an empty one. */
-const rawBodyOf = ({ body, raw, headers }: FastifyRequest) => body ?? { content: raw, type: headers['content-type'] ?? '' }
+/** Access is checked again when the body has arrived. */
+function rawBodyOf(
+  { belfry, loaders, reauthorize }: Resources,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  repo: { id: number } | undefined,
+): RawBody {
+  const { raw, headers, params } = request
+  const recheck = async () => {
+    await reauthorize(request)
+    const again = await loadRouteParams(loaders, belfry.db, endpoint, request.call.caller, params as Record<string, string>)
+    if ((again as { repo?: { id: number } }).repo?.id !== repo?.id) throw missing()
+  }
+  return { content: readUpload(raw, recheck), type: headers['content-type'] ?? '' }
+}
 
 /** Derives the ETag from the key; a client that sends it back needs no body. */
 function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {

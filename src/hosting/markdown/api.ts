@@ -3,7 +3,7 @@ import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { type BaseContext, group, post } from '#http/endpoint.ts'
 import { Represented } from '#http/media.ts'
 import { Moved } from '#http/moved.ts'
-import { readRawText } from '#http/raw-body.ts'
+import { readBounded } from '#http/raw-body.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
@@ -62,6 +62,6 @@ export const api = group('Markdown', [
       raw_body: true,
       refuses: ['too_large'],
     },
-    async (request) => render(request, await readRawText(request.body.content, longestText)),
+    async (request) => render(request, await readBounded(request.body.content, longestText)),
   ),
 ])

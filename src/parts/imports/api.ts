@@ -2,7 +2,7 @@ import type { Belfry } from '#belfry.ts'
 import { created, del, type Group, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Represented } from '#http/media.ts'
-import { readRawText } from '#http/raw-body.ts'
+import { readBounded } from '#http/raw-body.ts'
 import { Nothing } from '#http/serialization.ts'
 import { type Kind, kinds, type LayoutPatterns } from '#importer/source.ts'
 import { Type } from '#platform/schema.ts'
@@ -142,7 +142,7 @@ export const importApi = (belfry: Belfry): Group => {
         answers: { 200: Type.Object({ changed: Type.Integer() }) },
       },
       async ({ db, repo, body }) => {
-        const csv = await readRawText(body.content, longestCsv)
+        const csv = await readBounded(body.content, longestCsv)
         return { changed: await db.transaction((transaction) => applyAuthorsCsv(transaction, repo, csv)) }
       },
     ),

@@ -59,7 +59,7 @@ export function assetApi({ files }: Belfry): Group {
         if (query.label.length > 255) throw invalid({ resource: 'ReleaseAsset', code: 'invalid', field: 'label' })
         await checkNameFree(db, release, name)
         await checkRoom(db, release)
-        const stored = await files.storeContents(content.iterator({ destroyOnReturn: false }), mostAssetBytes)
+        const stored = await files.storeContents(content, mostAssetBytes)
         const wanted = { name, label: query.label || null, content_type: content_type.slice(0, 255), ...stored }
         const asset = await db.transaction((transaction) => addAsset(transaction, files, release, viewer, wanted))
         return created(assetJson(asset, repo, wire))

@@ -9,10 +9,11 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
 import { loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkWritable } from '#identity/access.ts'
-import { forbidden, invalid, Refusal } from '#platform/errors.ts'
+import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { attempt, type Problem, typed } from '#web/fields.ts'
 import type { Html } from '#web/html.ts'
 import { type Outcome, type PageRoute, type SignedIn, showOwn, submitFiles, submitOwn } from '#web/page.ts'
+import { findVisitor } from '#web/visit.ts'
 import { addFiles, changeFile, receiveFiles } from './files.ts'
 import type { TypedFile } from './views/files-form.ts'
 import { type Draft, releaseForm } from './views/release-form.ts'
@@ -54,6 +55,13 @@ async function loadReleasable(visit: SignedIn): Promise<Repository> {
   return repo
 }
 
+/** Files may arrive for hours: the session and the access may have ended. */
+async function checkStillAllowed(visit: SignedIn, { id }: Repository) {
+  const visitor = await findVisitor(visit.belfry, visit.request)
+  if (visitor?.id !== visit.visitor.id) throw forbidden('You were signed out while the files arrived. Sign in and try again.')
+  if ((await loadReleasable(visit)).id !== id) throw missing()
+}
+
 async function formPage(
   visit: SignedIn,
   repo: Repository,
@@ -77,6 +85,7 @@ async function save(visit: SignedIn, repo: Repository, release?: Release): Promi
   const { db, belfry, form, visitor } = visit
   // The fields after the files are there when the files are read.
   const { files, refusal } = await receiveFiles(visit, release)
+  await checkStillAllowed(visit, repo)
   const draft = draftIn(form, repo)
   const action = form.get('action') ?? ''
   return attempt(
