@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { watchExit } from '#platform/exit-watch.ts'
 import { freePort, kill, processesIn, until } from './machine.ts'
 
 const exec = promisify(execFile)
@@ -93,6 +94,7 @@ export class ReplicatedPostgres implements AsyncDisposable {
     const port = given ?? (await freePort())
     const options = ['-D', cluster, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-k', '']
     const child = spawn(join(this.#programs, 'postgres'), options, { ...account, stdio: 'ignore' })
+    child.once('exit', watchExit('kill -INT "$1"', [`${child.pid}`]))
     const server = { cluster, port, child }
     await until(`PostgreSQL answers on port ${port}`, async () =>
       query(server, 'postgres', 'select')

@@ -5,6 +5,7 @@ import type { BrowserServer } from 'playwright-core'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import { removeAfterExit } from '#platform/exit-watch.ts'
 import { migrate } from '#platform/migrate.ts'
 import { patient } from './databases.ts'
 
@@ -15,6 +16,7 @@ let browser: BrowserServer | undefined
 /** One PostgreSQL, and one browser, for the whole run. */
 export async function globalSetup() {
   process.env.TMPDIR = folder = mkdtempSync(join(isRoomy('/dev/shm') ? '/dev/shm' : '/tmp', 'belfry-test-'))
+  removeAfterExit(folder)
   // The account that runs PostgreSQL must be able to enter.
   chmodSync(folder, 0o711)
   // Nothing here has to survive a crash; the tests of that start a Belfry with settings of its own.

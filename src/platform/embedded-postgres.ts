@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { codeOf } from './database.ts'
 import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
+import { watchExit } from './exit-watch.ts'
 import { asAccount, findLocation, makeOwned, type PostgresAccount, type PostgresLocation } from './postgres-location.ts'
 import { identityOf, worksIn } from './processes.ts'
 
@@ -145,7 +146,7 @@ function leaveSocketFolder({ folder, socket }: PostgresLocation) {
   if (dirname(socket) !== folder) rmSync(socket, { recursive: true, force: true })
 }
 
-/** The child ends with this process, even if this process ends unexpectedly. */
+/** The child ends when this process does, also after SIGKILL. */
 function spawnOurs(command: string, args: string[], account: PostgresAccount | undefined, environment = {}) {
   const child = spawn(command, args, {
     ...asAccount(account),
@@ -154,9 +155,7 @@ function spawnOurs(command: string, args: string[], account: PostgresAccount | u
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const endWithUs = () => child.kill('SIGINT')
-  process.once('exit', endWithUs)
-  child.once('exit', () => process.off('exit', endWithUs))
+  if (child.pid) child.once('exit', watchExit('kill -INT "$1"', [`${child.pid}`], account))
   return child
 }
 

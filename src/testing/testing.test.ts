@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { type BelfryServer, connectBelfry, type Seed, startBelfry } from 'belfry/testing'
 import { identityOf } from '#platform/processes.ts'
-import { until } from '#test/machine.ts'
+import { processesIn, until } from '#test/machine.ts'
 
 let server: BelfryServer
 let octokit: Octokit
@@ -286,13 +287,25 @@ describe('a test server', () => {
     const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(line)
-    const leftovers = () =>
-      ['/dev/shm', tmpdir()]
-        .flatMap((folder) => readdirSync(folder))
-        .filter((name) => name.startsWith(`belfry-test-server-${pid}-`))
-    assert.equal(leftovers().length, 1)
+    assert.equal(foldersOf(pid).length, 1)
     parent.kill('SIGKILL')
     await until('the server has ended', () => !identityOf(pid))
-    assert.deepEqual(leftovers(), [])
+    assert.deepEqual(foldersOf(pid), [])
   })
+
+  test('a killed server takes its PostgreSQL and its data with it', async () => {
+    const killed = await startBelfry()
+    const [folder = ''] = foldersOf(killed.pid)
+    assert.ok(processesIn(folder).length)
+    process.kill(killed.pid ?? 0, 'SIGKILL')
+    await until('PostgreSQL is gone', () => !processesIn(folder).length)
+    await until('the data is gone', () => !existsSync(folder))
+  })
+
+  const foldersOf = (pid: number | undefined) =>
+    ['/dev/shm', tmpdir()].flatMap((place) =>
+      readdirSync(place)
+        .filter((name) => name.startsWith(`belfry-test-server-${pid}-`))
+        .map((name) => join(place, name)),
+    )
 })

@@ -5,7 +5,7 @@ import { chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { identityOf } from '#platform/processes.ts'
-import { childrenOf, commandOf, isListed, kill, processesIn, until } from '#test/machine.ts'
+import { childrenOf, commandOf, commandsNow, isListed, kill, processesIn, until } from '#test/machine.ts'
 import { type BelfryProcess, Host } from '#test/process.ts'
 
 test('the next start goes on after a kill at any moment', async (t) => {
@@ -13,12 +13,27 @@ test('the next start goes on after a kill at any moment', async (t) => {
   let belfry = await host.start()
   const isServed = async () => assert.equal((await belfry.get('/api/v3/user', host.token)).status, 200)
 
-  await t.test('when Belfry alone is killed, the next start stops the PostgreSQL it left', async () => {
-    const orphan = host.postmaster
+  await t.test('when Belfry alone is killed, its PostgreSQL ends', async () => {
+    const postmaster = host.postmaster
+    assert.equal(watchesOf(postmaster).length, 1)
     belfry.kill('SIGKILL')
     await belfry.ended()
-    assert.ok(identityOf(orphan))
+    await until('PostgreSQL is gone', () => processesIn(host.cluster).length === 0)
+    assert.equal(existsSync(join(host.cluster, 'postmaster.pid')), false, 'it has written everything to disk')
+    await until('what ended it is gone', () => watchesOf(postmaster).length === 0)
     belfry = await host.start()
+    await isServed()
+  })
+
+  await t.test('a start before that stops the PostgreSQL of the killed Belfry', async () => {
+    const orphan = host.postmaster
+    process.kill(orphan, 'SIGSTOP')
+    belfry.kill('SIGKILL')
+    await belfry.ended()
+    belfry = await host.launch()
+    await until('it finds the other', () => belfry.stderr.includes('stopping the PostgreSQL that an earlier run left'))
+    process.kill(orphan, 'SIGCONT')
+    await until('it starts', () => belfry.web !== '')
     assert.equal(identityOf(orphan), undefined)
     assert.notEqual(host.postmaster, orphan)
     await isServed()
@@ -111,8 +126,11 @@ test('the next start goes on after a kill at any moment', async (t) => {
       [...statuses].join(),
     )
     assert.match(belfry.stderr, /the embedded PostgreSQL ended by itself: starting it again/)
+    const postmaster = host.postmaster
+    assert.equal(watchesOf(postmaster).length, 1)
     assert.equal(await belfry.stop(), '0')
     assert.deepEqual(processesIn(host.cluster), [])
+    await until('its watch is gone', () => watchesOf(postmaster).length === 0)
   })
 
   await t.test('of several that find the claim of a killed one at the same moment, only one starts', async () => {
@@ -144,6 +162,10 @@ test('a process that has ended, and that its parent has not noticed, is none tha
     parent.kill('SIGKILL')
   }
 })
+
+/** The shells that wait to end this PostgreSQL when its Belfry is gone. */
+const watchesOf = (postmaster: number) =>
+  commandsNow().filter((command) => command.endsWith(`kill -INT "$1"; }\0sh\0${postmaster}\0`))
 
 /** Belfry first, so that it has no time to notice; then PostgreSQL and all its sessions. */
 async function killAll(host: Host, belfry: BelfryProcess) {

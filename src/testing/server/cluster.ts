@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { codeOf } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import { removeAfterExit } from '#platform/exit-watch.ts'
 import type { Logger } from '#platform/log.ts'
 import { identityOf, worksIn } from '#platform/processes.ts'
 import { clusterSettings, placeCluster } from './prepared-cluster.ts'
@@ -20,6 +21,7 @@ export class Cluster implements AsyncDisposable {
   static async open(log: Logger): Promise<Cluster> {
     sweepFolders()
     const folder = mkdtempSync(join(temporaryFolder(), `${prefix}${process.pid}-`))
+    removeAfterExit(folder)
     try {
       // The account that runs PostgreSQL must be able to enter.
       chmodSync(folder, 0o711)
