@@ -33,7 +33,7 @@ export async function measureCold(pattern = /./) {
   })
   const trips = join(folder.path, 'round-trips')
   await using belfry = await startBelfry(folder.path, {
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'round-trips.ts')}`,
+    NODE_OPTIONS: `--import=${import.meta.resolve('./round-trips.ts')}`,
     BENCH_ROUND_TRIPS: trips,
   })
   const { cluster, socket } = findLocation(folder.path)

@@ -15,7 +15,7 @@ export async function comparePushes() {
   await using ours = await startBelfry(synced.path, gitThrough(synced.path, []))
   await using theirs = await startBelfry(unsynced.path, {
     ...gitThrough(unsynced.path, ['-c', 'core.fsync=none']),
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'unsynced.ts')}`,
+    NODE_OPTIONS: `--import=${import.meta.resolve('./unsynced.ts')}`,
   })
   const sides = { ours: await openWork(ours, synced.path), theirs: await openWork(theirs, unsynced.path) }
   const times = { ours: [] as number[], theirs: [] as number[] }

@@ -35,7 +35,7 @@ for (const { name, command, needs = {}, env = {} } of all) {
   test(`the tests of examples/${name} pass`, async (t) => {
     const missing = missingPackages(needs)
     if (missing.length) return t.skip(skipped(`examples/${name}`, missing))
-    const { stdout, stderr, failed } = await run(command, { BELFRY: `sh ${join(root, 'bin/belfry')}`, ...env })
+    const { stdout, stderr, failed } = await run(command, { BELFRY: join(root, 'bin/belfry'), ...env })
     assert.equal(failed, false, `${stdout}\n${stderr}`)
   })
 }

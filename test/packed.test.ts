@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { chown, mkdir, rename, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
@@ -37,8 +37,11 @@ test('the package contains the program as JavaScript, and nothing else', async (
   assert.deepEqual([dependencies.esbuild, devDependencies, imports], [undefined, undefined, undefined])
 })
 
-test('the installed program serves pages, pushes and imports, and its commands work beside it', async () => {
+test('the installed program serves pages, pushes and imports, and its commands work beside it, in paths with a space', async () => {
   await using host = await Host.openUsed()
+  const data = join(host.folder, 'the data')
+  await rename(host.data, data)
+  host.data = data
   const program = await packedBelfry()
   const belfry = await host.start({ program })
   const page = await (await belfry.get('/')).text()
@@ -65,8 +68,8 @@ test('the installed program serves pages, pushes and imports, and its commands w
 
   const run = (...args: string[]) => exec(program, args, { env: { ...process.env, BELFRY_DATA: host.data }, cwd: host.folder })
   assert.equal(JSON.parse((await run('admin', 'users', 'list', '--json')).stdout)[0].login, 'admin')
-  await run('convert', source.vcs_url, 'converted.git')
-  assert.match((await exec('git', ['-C', host.folder, '--git-dir=converted.git', 'log', 'main'])).stdout, /Add the mill/)
+  await run('convert', source.vcs_url, 'a converted.git')
+  assert.match((await exec('git', ['-C', host.folder, '--git-dir=a converted.git', 'log', 'main'])).stdout, /Add the mill/)
   assert.equal(await belfry.stop(), '0')
 })
 

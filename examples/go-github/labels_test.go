@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/google/go-github/github"
@@ -31,11 +30,11 @@ func (user asUser) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // The server ends when its standard input is closed.
 func start(t *testing.T) server {
-	command := os.Getenv("BELFRY")
-	if command == "" {
-		command = "npx belfry"
+	words := []string{"npx", "belfry"}
+	if program := os.Getenv("BELFRY"); program != "" {
+		words = []string{program}
 	}
-	words := append(strings.Fields(command), "test-server", "--seed", "../seed.yaml")
+	words = append(words, "test-server", "--seed", "../seed.yaml")
 	process := exec.Command(words[0], words[1:]...)
 	process.Stderr = os.Stderr
 	input, _ := process.StdinPipe()

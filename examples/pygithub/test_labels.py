@@ -1,6 +1,5 @@
 import json
 import os
-import shlex
 import subprocess
 import unittest
 import urllib.request
@@ -16,7 +15,7 @@ SEED = Path(__file__).parent.parent / "seed.yaml"
 class LabelBugs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        command = shlex.split(os.environ.get("BELFRY", "npx belfry"))
+        command = [os.environ["BELFRY"]] if "BELFRY" in os.environ else ["npx", "belfry"]
         # The server ends when its standard input is closed, so it cannot outlive the tests.
         cls.process = subprocess.Popen(
             [*command, "test-server", "--seed", str(SEED)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -101,7 +101,7 @@ export class Cluster implements AsyncDisposable {
   #launch(web: string, clock: string) {
     const servers = this.proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')
     return this.#host.start({
-      before: `export NODE_OPTIONS="--import=${join(import.meta.dirname, 'clock.ts')}"`,
+      before: `export NODE_OPTIONS="--import=${import.meta.resolve('./clock.ts')}"`,
       settings: {
         DATABASE_URL: `postgres://belfry@${servers}/belfry`,
         BELFRY_ADMIN_TOKEN: this.admin.token,

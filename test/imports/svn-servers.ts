@@ -64,8 +64,8 @@ export async function startApache(folder: string, { secret = false, certificate 
   const secured = certificate && [
     `LoadModule ssl_module ${modules}/mod_ssl.so`,
     'SSLEngine on',
-    `SSLCertificateFile ${certificateFile(certificate)}`,
-    `SSLCertificateKeyFile ${certificateFile('localhost').replace('.pem', '.key')}`,
+    `SSLCertificateFile "${certificateFile(certificate)}"`,
+    `SSLCertificateKeyFile "${certificateFile('localhost').replace('.pem', '.key')}"`,
   ]
   const settings = [
     ...loaded.map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`),

@@ -115,7 +115,7 @@ test('in a terminal, logs are readable', script, async () => {
   await using host = await Host.open()
   await using database = await openDatabase()
   // Under script, standard output and standard error are one terminal.
-  const before = `export SHELL=/bin/sh; belfry=$2; set -- -qfec "sh $belfry" /dev/null; exec script "$@"`
+  const before = `export SHELL=/bin/sh PROGRAM="$2"; set -- -qfec 'exec sh "$PROGRAM"' /dev/null; exec script "$@"`
   const belfry = await host.start({
     settings: { DATABASE_URL: database.url },
     before: `set -- sh "$@"; ${before}`,

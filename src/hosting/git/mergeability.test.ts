@@ -207,7 +207,7 @@ async function elsewhere({ folder, storage }: Bare, fake: string, lines: string)
   await mkdir(join(folder, 'bin'), { recursive: true })
   await writeFile(
     join(folder, 'bin', 'git'),
-    `#!/bin/sh\ncase "$*" in *merge-tree*) ${fake};; esac\nPATH=${process.env.PATH} exec git "$@"\n`,
+    `#!/bin/sh\ncase "$*" in *merge-tree*) ${fake};; esac\nPATH='${process.env.PATH}' exec git "$@"\n`,
     { mode: 0o755 },
   )
   const program = `
