@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
 
 /** Listens on a free port of this machine until it is disposed. */
-export async function listen(server: Server) {
+export async function listen(server: HttpServer | Server) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -11,7 +11,7 @@ export async function listen(server: Server) {
     port,
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
+      if ('closeAllConnections' in server) server.closeAllConnections()
       await new Promise((closed) => server.close(closed))
     },
   }

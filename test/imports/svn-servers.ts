@@ -25,10 +25,10 @@ export async function openSvnFolder() {
 }
 
 /** Serves the repositories of a folder over svn://, optionally with a password and access rules. */
-export async function startSvnserve(folder: string, { secret = false, rules = '' } = {}): Promise<SvnServer> {
+export async function startSvnserve(folder: string, { secret = false, rules = '', user = username } = {}): Promise<SvnServer> {
   const own = await openSvnFolder()
   const users = join(own.path, 'users')
-  await writeFile(users, `[users]\n${username} = ${password}\n`)
+  await writeFile(users, `[users]\n${user} = ${password}\n`)
   const settings = join(own.path, 'svnserve.conf')
   const access = secret ? 'anon-access = none\nauth-access = read' : 'anon-access = read'
   const ruled = rules === '' ? '' : `authz-db = ${join(own.path, 'rules')}\n`

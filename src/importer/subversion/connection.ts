@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { authorization } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
+import { Redirected } from '#platform/outbound/gateways.ts'
 import { trimTrailing } from '#platform/trim.ts'
 import { type DumpFile, openDumpStream, scanDumpFile } from './dump-file.ts'
+import { writeSettings } from './settings.ts'
 
 type Tool = 'svn' | 'svnrdump'
 
@@ -16,7 +18,6 @@ const maxPrinted = 64 << 20
 
 const programs = process.env.PATH ?? '/usr/bin:/bin'
 
-/** The folder is private, because it contains the user name and the password of the proxy. */
 export async function connectTo(origin: Origin, network: Network, folder: string): Promise<Connection> {
   return origin.local && origin.url.startsWith('file:')
     ? openFileConnection(origin.url, network.signal)
@@ -26,28 +27,26 @@ export async function connectTo(origin: Origin, network: Network, folder: string
 async function openConnection(origin: Origin, { egress, signal }: Network, folder: string): Promise<Connection> {
   // Checked first, because later failures would cost more.
   if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
-  const settings = join(folder, 'svn-settings')
-  await rm(settings, { recursive: true, force: true })
-  await mkdir(settings, { recursive: true, mode: 0o700 })
-  const authorities = egress.certificates ? join(settings, 'authorities.pem') : null
-  if (authorities) await writeFile(authorities, egress.certificates ?? '')
-  await writeFile(join(settings, 'servers'), servers(egress.proxy, origin.username, authorities), { mode: 0o600 })
-  const real = new URL(origin.url)
-  const url = addressFor(real, real.protocol === 'svn:' ? await egress.tunnel(hostOf(real), portOf(real)) : undefined)
-  const secret = origin.password
-  if (/[\r\n]/.test(`${origin.username ?? ''}${secret ?? ''}`))
+  if (/[\r\n]/.test(`${origin.username ?? ''}${origin.password ?? ''}`))
     throw new ImportFailure('A user name or password with a line end cannot be used.', 'auth')
+  const settings = await writeSettings(join(folder, 'svn-settings'))
+  const { url, username, password, refusal } = await openLocalAddress(origin, egress)
+  const prefix = url.slice(0, url.indexOf('/', url.indexOf('//') + 2) + 1) || `${url}/`
+  const who = username ? ['--username', username] : []
+  const secret = password === null ? [] : ['--password-from-stdin']
 
   function start(tool: Tool, args: string[], target: string): ChildProcess {
     signal.throwIfAborted()
-    const who = secret === null ? [] : ['--password-from-stdin']
-    const child = spawn(tool, [...args, '--non-interactive', '--no-auth-cache', '--config-dir', settings, ...who, '--', target], {
+    // These programs also open local files, other hosts and ssh, so they get nothing that the source names.
+    if (target !== url && !target.startsWith(prefix)) throw elsewhere()
+    const fixed = ['--non-interactive', '--no-auth-cache', '--config-dir', settings]
+    const child = spawn(tool, [...args, ...fixed, ...who, ...secret, '--', target], {
       env: { PATH: programs, LC_ALL: 'C.UTF-8', HOME: '/nonexistent' },
       stdio: ['pipe', 'pipe', 'pipe'],
       signal,
     })
     child.stdin?.on('error', () => {})
-    child.stdin?.end(secret === null ? '' : `${secret}\n`)
+    child.stdin?.end(password === null ? '' : `${password}\n`)
     return child
   }
 
@@ -60,7 +59,7 @@ async function openConnection(origin: Origin, { egress, signal }: Network, folde
       })
       child.once('close', (status) => {
         if (status === 0) resolve()
-        else reject(signal.reason ?? explain(Buffer.concat(stderr).toString(), origin.username !== null || secret !== null))
+        else reject(signal.reason ?? refusal(`${Buffer.concat(stderr)}`) ?? explain(`${Buffer.concat(stderr)}`, origin))
       })
     })
   }
@@ -94,9 +93,9 @@ async function openConnection(origin: Origin, { egress, signal }: Network, folde
   }
 }
 
-/** Runs the programs of Subversion for one server, without user configuration, through the egress proxy. */
+/** Runs the programs of Subversion for one server, without user configuration, through a local tunnel or gateway. */
 export interface Connection {
-  /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
+  /** The address for these programs on loopback, without a slash at the end. */
   url: string
   /** Set if the source is a file that `svnadmin dump` has written, for which no program of Subversion is needed. */
   file?: DumpFile
@@ -131,31 +130,36 @@ function notInstalled(tool: Tool) {
   return new ImportFailure(`${tool} is not installed on this server. Ask an administrator to install the package "subversion".`)
 }
 
-/** In a file, because all users of the machine can see the arguments of processes. */
-function servers({ host, port, username, password }: Network['egress']['proxy'], who: string | null, authorities: string | null) {
-  return [
-    '[global]',
-    ...(who ? [`username = ${who}`] : []),
-    // In addition to the system's certificates.
-    ...(authorities ? [`ssl-authority-files = ${authorities}`, 'ssl-trust-default-ca = yes'] : []),
-    `http-proxy-host = ${host}`,
-    `http-proxy-port = ${port}`,
-    `http-proxy-username = ${username}`,
-    `http-proxy-password = ${password}`,
-    'http-auth-types = basic;digest',
-    'http-timeout = 120',
-    // With a known length, requests reuse a connection; chunked requests do not.
-    'http-chunked-requests = no',
-    'store-passwords = no',
-    '',
-  ].join('\n')
+/** The address of the source on loopback, and the account for it. `refusal` explains an error that we caused. */
+async function openLocalAddress({ url, username, password }: Origin, egress: Network['egress']) {
+  const real = new URL(url)
+  // Subversion would read the part after @ as a revision.
+  const path = trimTrailing(real.pathname, '/').replaceAll('@', '%40')
+  if (real.protocol === 'svn:') {
+    // A server does not know its public name, so a tunnel works.
+    const port = await egress.tunnel(hostOf(real), portOf(real))
+    return { url: `svn://127.0.0.1:${port}${path}`, username, password, refusal: () => undefined }
+  }
+  let failure: unknown
+  const onFailure = (reason: unknown) => {
+    failure = reason
+  }
+  // The gateway knows the password, so these programs need none for the source.
+  const headers = authorization({ username, password })
+  const gateway = await egress.gateway(real.origin, { headers, onFailure }).catch((error: unknown) => {
+    throw explainRefusal(error)
+  })
+  return {
+    url: `http://${gateway.host}${path}`,
+    username: gateway.username,
+    password: gateway.password,
+    refusal: (stderr: string) => (/HTTP status (421|502)\b/.test(stderr) && failure ? explainRefusal(failure) : undefined),
+  }
 }
 
-/** An svn:// server does not know its public name, so a tunnel works. */
-function addressFor({ protocol, host, pathname }: URL, tunnel: number | undefined) {
-  // Subversion would read the part after @ as a revision.
-  const path = trimTrailing(pathname, '/').replaceAll('@', '%40')
-  return tunnel === undefined ? `${protocol}//${host}${path}` : `svn://127.0.0.1:${tunnel}${path}`
+/** The address on the server of the source, for an address on loopback. */
+export function remoteAddress({ url }: Origin, local: string) {
+  return new URL(url).origin + new URL(local).pathname
 }
 
 export function hostOf({ hostname }: URL) {
@@ -166,20 +170,42 @@ export function portOf({ port }: URL) {
   return port === '' ? 3690 : Number(port)
 }
 
+export function elsewhere() {
+  return new ImportFailure(
+    'The Subversion server names an address of another server, which is not followed. Import from the final address of the repository.',
+  )
+}
+
+function explainRefusal(reason: unknown): ImportFailure {
+  if (reason instanceof Redirected)
+    return new ImportFailure(
+      'The Subversion server redirects to another address, which is not followed. Import from the final address of the repository.',
+    )
+  const { code = '', message } = reason as NodeJS.ErrnoException
+  if (code === 'FORBIDDEN_ADDRESS') return new ImportFailure(`This server may not connect there: ${message}.`)
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code))
+    return new ImportFailure('The certificate of the Subversion server is not trusted.')
+  return unreachable()
+}
+
+const unreachable = () =>
+  new ImportFailure('The Subversion server is not reachable, or closed the connection. Restart the import to resume.')
+
 /** Turns an error of `svn` or `svnrdump` into a message for the user, by its error codes. */
-function explain(stderr: string, known: boolean): ImportFailure {
+function explain(stderr: string, { username, password }: Origin): ImportFailure {
   const has = (...codes: string[]) => codes.some((code) => stderr.includes(code))
   if (has('E170001', 'E215004', 'E175013', 'E220001')) {
-    const words = known
-      ? 'The Subversion server does not accept this user name and password, or this account may not read the repository.'
-      : 'The Subversion server asks for a user name and a password.'
+    const words =
+      username !== null || password !== null
+        ? 'The Subversion server does not accept this user name and password, or this account may not read the repository.'
+        : 'The Subversion server asks for a user name and a password.'
     return new ImportFailure(words, 'auth')
   }
-  if (has('E230001')) return new ImportFailure('The certificate of the Subversion server is not trusted.')
   if (has('E160013', 'E170000', 'E200009', 'E160006', 'E180001'))
     return new ImportFailure('The Subversion server has nothing at this path.')
-  if (has('E170013', 'E000111', 'E000110', 'E000113', 'E670002', 'E120171', 'E210002'))
-    return new ImportFailure('The Subversion server is not reachable, or closed the connection. Restart the import to resume.')
+  if (has('E170013', 'E000111', 'E000110', 'E000113', 'E670002', 'E120171', 'E210002')) return unreachable()
+  // An assertion of the program.
+  if (has('E235000')) return new ImportFailure('The Subversion server sent an invalid answer.')
   const [line = 'it gave no reason'] = stderr.split('\n').filter((text) => /^svn(rdump)?: E/.test(text))
   // The address in the text may be our tunnel.
   const words = line.replace(/^svn(rdump)?: (E\d+: )?/, '').replace(/'?\b(svn|https?):\/\/[^\s']*'?/g, 'the server')

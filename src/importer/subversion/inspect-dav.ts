@@ -1,5 +1,6 @@
 import { authorization, headerOf, sendProbe } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
+import { remoteAddress } from './connection.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
@@ -14,10 +15,11 @@ ${ignores ? '<S:ignore/><S:global-ignores/>' : ''}</D:prop></D:propfind>`
 /** Over http(s). Undefined if the server asks for authentication other than Basic. */
 export async function inspectByDav(
   origin: Origin,
-  { root }: Repository,
+  repository: Repository,
   network: Network,
   ignores: boolean,
 ): Promise<Inspector | undefined> {
+  const root = remoteAddress(origin, repository.root)
   const answer = await askOptions(network, root, origin)
   // Servers before version 1.7 do not send the address of their revisions.
   const stub = answer && headerOf(answer, 'svn-rev-root-stub')

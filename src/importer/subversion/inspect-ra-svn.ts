@@ -2,7 +2,8 @@ import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
-import { AccessDenied, type Item, isWord, NoRepository, type RaSession, text, tryOpenSession } from './ra-svn.ts'
+import { AccessDenied, type RaSession, text, tryOpenSession } from './ra-svn.ts'
+import { type Item, isWord, NoRepository } from './ra-svn-items.ts'
 
 /** Over svn://. Undefined if the server requires an unsupported authentication. */
 export async function inspectByRaSvn(

@@ -1,7 +1,8 @@
-import type { Connection } from './connection.ts'
+import { type Connection, elsewhere } from './connection.ts'
 import type { DumpFile } from './dump-file.ts'
 import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
-import { AccessDenied, isWord, NoRepository, type RaSession, text } from './ra-svn.ts'
+import { AccessDenied, type RaSession, text } from './ra-svn.ts'
+import { isWord, NoRepository } from './ra-svn-items.ts'
 import { findElements, findInside } from './xml.ts'
 
 /** The limits of the search for projects. */
@@ -76,6 +77,9 @@ async function describeBySvn(connection: Connection): Promise<Repository> {
   const [entry] = findElements(await connection.svn(['info', '--xml'], connection.url), 'entry')
   const text = (name: string) => (entry && findInside(entry, name)?.text) ?? ''
   const path = decodeURIComponent(text('relative-url').replace(/^\^?\/?/, ''))
+  const [here, root] = [connection.url, text('root')].map((address) => URL.parse(address))
+  // Reported by the server: for svn:// it could name a local file.
+  if (root?.protocol !== here?.protocol || root?.host !== here?.host) throw elsewhere()
   return { root: text('root'), uuid: text('uuid'), head: Number(entry?.attributes.revision ?? 0), path }
 }
 

@@ -2,12 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { hostOf, portOf } from './connection.ts'
-
-/** An item of the protocol: a number, string, word or list. */
-export type Item = number | string | Word | Item[]
-export interface Word {
-  word: string
-}
+import { type Item, isWord, NoRepository, openParser } from './ra-svn-items.ts'
 
 /** A read-only session with an svn:// server. */
 export interface RaSession extends Disposable {
@@ -20,11 +15,8 @@ export interface RaSession extends Disposable {
 
 /** The server asks for credentials, or does not accept them. */
 export class AccessDenied extends Error {}
-/** Not a Subversion server, or no repository at this address. */
-export class NoRepository extends Error {}
-
-/** In bytes. A folder with a million files takes 100 MB. */
-const maxBytes = 256 << 20
+/** Answers that wait to be read. Each command has its own; more are not asked for. */
+const maxWaiting = 100
 
 /** In milliseconds. */
 const handshakeTimeout = 8000
@@ -144,7 +136,7 @@ function readItems(socket: Socket) {
   const read = openParser((item) => {
     const next = waiting.shift()
     if (next) next.resolve(item)
-    else ready.push(item)
+    else if (ready.push(item) > maxWaiting) throw new NoRepository()
   })
   const fail = (error: Error) => {
     failure ??= error
@@ -168,78 +160,4 @@ function readItems(socket: Socket) {
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
     },
   }
-}
-
-/** Parses complete items. Each is followed by a space or a line end. */
-function openParser(give: (item: Item) => void) {
-  let here: Buffer = Buffer.alloc(0)
-  const open: Item[][] = []
-
-  function put(item: Item) {
-    const list = open.at(-1)
-    if (list) list.push(item)
-    else give(item)
-  }
-
-  return (chunk: Buffer) => {
-    here = here.length > 0 ? Buffer.concat([here, chunk]) : chunk
-    if (here.length > maxBytes) throw new NoRepository()
-    let at = 0
-    for (;;) {
-      while (here[at] === 32 || here[at] === 10) at++
-      const first = here[at]
-      let end = at + 1
-      while (end < here.length && !ends(here[end])) end++
-      if (end - at > longestToken) throw new NoRepository()
-      if (first === undefined || end >= here.length) break
-      if (first === 40) open.push([])
-      else if (first === 41) put(open.pop() ?? [])
-      else if (first >= 48 && first <= 57) {
-        const number = numberIn(here, at, end)
-        if (here[end] !== 58) put(number)
-        else {
-          const start = end + 1
-          end = start + number
-          if (number > maxBytes) throw new NoRepository()
-          if (end >= here.length) break
-          put(here.toString('utf8', start, end))
-        }
-      } else put(wordIn(here, at, end))
-      at = end + 1
-    }
-    here = here.subarray(at)
-  }
-}
-
-/** A space, a line end, or the colon after the length of a string. */
-const ends = (byte: number | undefined) => byte === 32 || byte === 10 || byte === 58
-const longestToken = 100
-
-function numberIn(bytes: Buffer, at: number, end: number): number {
-  let number = 0
-  for (let place = at; place < end; place++) {
-    const digit = (bytes[place] ?? 0) - 48
-    if (digit < 0 || digit > 9) throw new NoRepository()
-    number = number * 10 + digit
-  }
-  if (number > Number.MAX_SAFE_INTEGER) throw new NoRepository()
-  return number
-}
-
-/** Caches the last word by length and first letter, because few words are repeated often. */
-const wordCache = new Map<number, { bytes: Buffer; word: Word }>()
-
-function wordIn(here: Buffer, at: number, end: number): Word {
-  const key = (end - at) * 256 + (here[at] ?? 0)
-  const last = wordCache.get(key)
-  if (last?.bytes.every((byte, place) => byte === here[at + place])) return last.word
-  const bytes = Buffer.from(here.subarray(at, end))
-  const word = { word: bytes.toString('latin1') }
-  if (!/^[\w-]+$/.test(word.word)) throw new NoRepository()
-  wordCache.set(key, { bytes, word })
-  return word
-}
-
-export function isWord(item: Item | undefined, word: string) {
-  return typeof item === 'object' && 'word' in item && item.word === word
 }

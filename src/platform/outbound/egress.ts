@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
 import { checkedLookup, type Resolve } from './checked-lookup.ts'
 import { openConnector } from './connector.ts'
-import type { ProxyAccount } from './forward-proxy.ts'
+import type { Gateway, GatewayOptions, openGateways } from './gateways.ts'
 import type { Policy } from './policy.ts'
 import { openProxy } from './proxy.ts'
+import { makeAccount, type ProxyAccount } from './proxy-account.ts'
 import { openTunnels } from './tunnels.ts'
 
 /**
@@ -20,6 +20,8 @@ export interface Egress extends AsyncDisposable {
   certificates: string | null
   /** A port on loopback that leads to one host and port, for programs that cannot use a proxy. */
   tunnel(host: string, port: number): Promise<number>
+  /** An HTTP server on loopback that leads to one origin and refuses its redirects, for programs that would follow them. */
+  gateway(origin: string, options: GatewayOptions): Promise<Gateway>
   connect(host: string, port: number): Promise<Socket>
   /** Rejects when the policy does not allow the request. */
   request(url: string, options?: OutboundRequest): Promise<OutboundAnswer>
@@ -61,13 +63,18 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     agents.set(protocol, agent)
     return agent
   }
-  const account = { username: 'belfry', password: randomBytes(24).toString('base64url') }
+  const account = makeAccount()
   const proxy = await openProxy(connector, account)
   const tunnels = openTunnels(connector)
+  let gateways: Promise<ReturnType<typeof openGateways>> | undefined
   return {
     proxy: { ...account, host: proxy.host, port: proxy.port },
     certificates,
     tunnel: tunnels.open,
+    async gateway(origin, options) {
+      gateways ??= import('./gateways.ts').then(({ openGateways }) => openGateways(connector, certificates))
+      return (await gateways).open(origin, options)
+    },
     connect: tunnels.connect,
     async request(text, { method = 'GET', headers = {}, body, signal, own_connection, patience = defaultPatience } = {}) {
       const { protocol, origin, pathname, search } = connector.check(text)
@@ -86,7 +93,8 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     },
     async [Symbol.asyncDispose]() {
       const closing = [...agents.values()].map(async (agent) => (await agent).destroy())
-      await Promise.all([...[proxy, tunnels].map((each) => each[Symbol.asyncDispose]()), ...closing])
+      const opened = [proxy, tunnels, ...(gateways ? [await gateways] : [])]
+      await Promise.all([...opened.map((each) => each[Symbol.asyncDispose]()), ...closing])
     },
   }
 }

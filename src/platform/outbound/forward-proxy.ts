@@ -1,36 +1,23 @@
-import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http'
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { longestHeaders } from './agent.ts'
 import { ForbiddenAddress } from './checked-lookup.ts'
 import type { Connector } from './connector.ts'
+import { openPasswordCheck, type ProxyAccount } from './proxy-account.ts'
+import { passBack, passedOn, readSmallBody, relay } from './relay.ts'
 import { pipeBoth } from './tunnels.ts'
-
-/** A request up to this size is kept, so that it can be sent again when a kept-alive connection turns out to be closed. */
-const longestKept = 64 * 1024
-/** Headers that concern one connection. */
-const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade', 'expect']
 
 /**
  * The status of what the policy refuses. Sources do not send it: git shows only the status, and its user must not take our refusal for the
  * source's.
  */
-const refusedByPolicy = 421
-
-export interface ProxyAccount {
-  username: string
-  password: string
-}
+export const refusedByPolicy = 421
 
 /** An HTTP/1.1 proxy for absolute URLs and CONNECT. */
-export function openForwardProxy(connector: Connector, { username, password }: ProxyAccount) {
-  const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
-  const hasPassword = ({ headers }: IncomingMessage) => {
-    const given = Buffer.from(headers['proxy-authorization'] ?? '')
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  }
+export function openForwardProxy(connector: Connector, account: ProxyAccount) {
+  const hasPassword = openPasswordCheck(account, 'proxy-authorization')
   const open = new Set<Socket>()
   const agent = new Agent({ keepAlive: true })
   agent.createConnection = ({ host, port }) => connector.connect(String(host), Number(port))
@@ -72,34 +59,14 @@ export function openForwardProxy(connector: Connector, { username, password }: P
 
 async function forward(connector: Connector, url: URL, request: IncomingMessage, response: ServerResponse, agent: Agent) {
   if (url.protocol !== 'http:') throw new ForbiddenAddress('the proxy forwards http only: use CONNECT for https', url.host, '')
-  const length = Number(request.headers['content-length'] ?? 0)
-  const kept = request.headers['transfer-encoding'] === undefined && length <= longestKept ? await readAll(request) : undefined
+  const body = await readSmallBody(request)
+  const { hostname, host, pathname, search } = url
   const port = Number(url.port || 80)
-  if (kept && request.headers.connection === 'close')
-    return copy(request, kept, url, connector.connect(url.hostname, port, request.socket))
-  for (let fresh = false; ; fresh = true) {
-    const options = {
-      ...{ method: request.method, hostname: url.hostname, port, path: url.pathname + url.search },
-      ...{ headers: { ...passedOn(request.headersDistinct), host: url.host }, maxHeaderSize: longestHeaders },
-      // A request that cannot be sent again gets a new connection.
-      ...(kept ? { agent } : { createConnection: () => connector.connect(url.hostname, port) }),
-    }
-    const sent = sendRequest(options)
-    response.once('close', () => sent.destroy())
-    if (kept) sent.end(kept)
-    else pipeline(request, sent, () => {})
-    try {
-      const [received] = (await once(sent, 'response')) as [IncomingMessage]
-      response.writeHead(received.statusCode ?? 502, passedOn(received.headersDistinct))
-      // The client must not take a part of the response for the whole.
-      pipeline(received, response, (error) => error && response.destroy())
-      return
-    } catch (error) {
-      // The server closed a kept-alive connection at the moment when we reused it.
-      const stale = sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
-      if (!kept || !stale || fresh) throw error
-    }
-  }
+  if (body && request.headers.connection === 'close')
+    return copy(request, body, url, connector.connect(hostname, port, request.socket))
+  const connect = () => connector.connect(hostname, port)
+  const upstream = { hostname, port, path: pathname + search, headers: { host }, agent, connect }
+  passBack(await relay(request, response, upstream, body), response)
 }
 
 /** Does not parse the response, because it ends with its connection. Parsing takes as long as git needs for the pack. */
@@ -111,16 +78,6 @@ async function copy({ method, headersDistinct, socket }: IncomingMessage, body: 
   upstream.write(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1')
   upstream.write(body)
   pipeline(upstream, socket, () => {})
-}
-
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  return Buffer.concat(await request.toArray())
-}
-
-function passedOn(headers: NodeJS.Dict<string[]>) {
-  const named = (headers.connection ?? []).flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
-  const dropped = new Set([...hopByHop, ...named])
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }
 
 async function tunnel(connector: Connector, authority: string, client: Socket, head: Buffer, open: Set<Socket>) {

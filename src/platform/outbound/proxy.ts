@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Connector } from './connector.ts'
-import type { openForwardProxy, ProxyAccount } from './forward-proxy.ts'
+import type { openForwardProxy } from './forward-proxy.ts'
+import type { ProxyAccount } from './proxy-account.ts'
 
 /** Listens for HTTP clients. The code that serves them is loaded with the first one, because loading takes longer than the rest of a start. */
 export async function openProxy(
