@@ -1,18 +1,13 @@
 import { untrusted } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, outOfSpace } from '#importer/source.ts'
+import { faultyObject, refuseObject } from '#importer/staging/check-packs.ts'
 import { diskFullMessage } from '#platform/disk-full.ts'
 
 type Explanation = (origin: Origin | undefined, found: RegExpExecArray) => ImportFailure
 
 const explanations: [RegExp, string | Explanation][] = [
   [/Authentication failed|could not read (Username|Password)|terminal prompts disabled/, authFailure],
-  [
-    /(?:object|in (?:tree|blob|commit|tag)) ([0-9a-f]{40}): (\w+): (.*)/,
-    (_, [, id, fault, text]) =>
-      new ImportFailure(
-        `The history has an object that is refused because it is dangerous to check out: ${id}, ${text} (${fault}). Remove it from the history of the source, then import again.`,
-      ),
-  ],
+  [faultyObject, (_, [, id = '', fault = '', text = '']) => refuseObject(id, fault, text)],
   [/mismatched algorithms|unknown object format|unsupported object-format/, sha256Unsupported],
   [/shallow/, 'The source is a shallow clone with only a part of its history. Import a complete repository.'],
   [

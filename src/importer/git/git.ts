@@ -10,6 +10,7 @@ import {
   type Workspace,
 } from '#importer/source.ts'
 import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
+import { toleratedFaults } from '#importer/staging/check-packs.ts'
 import { removeLeftovers } from '#importer/staging/fast-import.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 import { readState, saveState } from '#importer/state-file.ts'
@@ -19,7 +20,6 @@ import { authFailure, explain } from './git-errors.ts'
 import { fetchLargeObjects } from './large-objects.ts'
 import { findRepository, probe } from './probe.ts'
 import { dropUnusable, type Listing, listRemote, prefix, readOriginals } from './refs.ts'
-import { toleratedFaults } from './remote-git.ts'
 
 const maxMismatches = 100
 

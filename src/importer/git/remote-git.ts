@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import { type Bounds, streamGit } from '#git/run-git.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
+import { toleratedFaults } from '#importer/staging/check-packs.ts'
 import { explain } from './git-errors.ts'
 
 /** Answers from its environment, and only for the host of the source. */
@@ -13,21 +14,6 @@ Username*) printf '%s\\n' "$BELFRY_SOURCE_USERNAME" ;;
 Password*) printf '%s\\n' "$BELFRY_SOURCE_PASSWORD" ;;
 esac
 `
-
-/** Harmless faults that many old histories have. None of them is dangerous to check out. */
-export const toleratedFaults = [
-  'zeroPaddedFilemode',
-  'badTimezone',
-  'missingSpaceBeforeDate',
-  'missingSpaceBeforeEmail',
-  'badDate',
-  'badDateOverflow',
-  'missingEmail',
-  'missingNameBeforeEmail',
-  'badName',
-  'badEmail',
-  'multipleAuthors',
-]
 
 /** In bytes of output: about a million refs. */
 const maxNamesSize = 100 << 20

@@ -119,3 +119,24 @@ test('nothing is published if an object is missing, or if the stage is empty', a
   await assert.rejects(made.publish(false, false))
   assert.deepEqual(await bare.bare('for-each-ref'), '')
 })
+
+test('what a push would refuse is not published, whether packs are linked or written', async () => {
+  await using bare = await openBare()
+  const { work } = bare
+  await work.commit('Modules', {
+    'lib/.gitmodules': 'fine',
+    '.gitmodules': '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=sh\n',
+  })
+  const { stage, ...made } = await openStage(bare)
+  await made.prepare()
+  const refused = {
+    name: 'Error',
+    message: /dangerous to check out: \.gitmodules, disallowed submodule url: .* \(gitmodulesUrl\)/,
+  }
+  await assert.rejects(made.publish(false, false), refused)
+  assert.deepEqual(await made.packs(bare.path), [])
+  await assert.rejects(made.publish(true, false), refused)
+  await made.prepare([ada])
+  await assert.rejects(made.publish(false, true), refused)
+  assert.deepEqual(await bare.bare('for-each-ref'), '')
+})

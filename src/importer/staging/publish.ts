@@ -4,6 +4,7 @@ import { noObject } from '#git/objects.ts'
 import { moveManyRefs, removeStaleLock } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
+import { checkPacks } from './check-packs.ts'
 import { stageLimit } from './git.ts'
 import { measure } from './progress.ts'
 import { leanOriginals, originalRefs } from './rewrite/prepare-refs.ts'
@@ -12,7 +13,7 @@ export interface PublishOptions {
   signal: AbortSignal
   /** The packs were written without good compression and are compressed again. */
   recompress: boolean
-  /** A fetch has already checked that no object is missing. */
+  /** A fetch has already checked the objects, and that none is missing. */
   walked: boolean
   /** Whether the target keeps the original refs, for later author corrections. */
   keep_originals?: boolean
@@ -44,11 +45,12 @@ export async function publish(
     // If nothing was rewritten, the packs can be linked.
     const compared = keep_originals ? [below('refs', refs), kept] : [below('refs', refs)]
     const unchanged = compared.every((some) => isSame(some, below(originalRefs, staged)))
-    const linked = unchanged && !recompress && (await linkPacks(repository, target))
+    const check = async (folder: string, packs: string[]) => checkPacks(folder, packs, tips, signal)
+    const linked = unchanged && !recompress && (await linkPacks(repository, target, walked ? undefined : check))
     // A target that has an earlier state of the source gets only what is new.
     const known = await findShared(repository, target, signal)
     const wanted = [...tips, ...known.map((id) => `^${id}`)]
-    if (!linked) await pack(repository, target, wanted, recompress, signal, onProgress)
+    if (!linked) await check(target, await pack(repository, target, wanted, recompress, signal, onProgress))
     await syncFolder(join(target, 'objects', 'pack'))
     await checkConnected(target, linked && walked ? tips : wanted, linked && walked, signal)
   }
@@ -83,13 +85,21 @@ function isSame(some: Map<string, string>, others: Map<string, string>) {
   return some.size === others.size && [...some].every(([name, sha]) => others.get(name) === sha)
 }
 
+type Check = (folder: string, packs: string[]) => Promise<void>
+
 /** Hard-links the packs. Not possible across disks, or if there are loose objects. */
-async function linkPacks(repository: string, target: string): Promise<boolean> {
+async function linkPacks(repository: string, target: string, check: Check | undefined): Promise<boolean> {
   const loose = (await readdir(join(repository, 'objects'))).some((name) => /^[0-9a-f]{2}$/.test(name))
   if (loose) return false
   const [from, to] = [join(repository, 'objects', 'pack'), join(target, 'objects', 'pack')]
   await makeFolders(to)
   const names = (await readdir(from)).filter((name) => /^pack-[0-9a-f]{40}\.(pack|rev|idx)$/.test(name))
+  const there = new Set(await readdir(to))
+  const packs = names.filter((name) => name.endsWith('.pack') && !there.has(name.replace(/pack$/, 'idx')))
+  await check?.(
+    repository,
+    packs.map((name) => join(resolve(from), name)),
+  )
   // The index last, because git notices a pack by its index.
   for (const name of names.sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')))) {
     try {
@@ -104,7 +114,10 @@ async function linkPacks(repository: string, target: string): Promise<boolean> {
   return true
 }
 
-/** Git writes a pack under a temporary name in the stage and renames it when it is complete, so a kill leaves nothing in the target. */
+/**
+ * Git writes a pack under a temporary name in the stage and renames it when it is complete, so a kill leaves nothing in the target. Returns
+ * the paths of the packs.
+ */
 async function pack(
   repository: string,
   target: string,
@@ -112,16 +125,18 @@ async function pack(
   recompress: boolean,
   signal: AbortSignal,
   onProgress: (percent: number) => void,
-) {
+): Promise<string[]> {
+  const name = join(resolve(target), 'objects', 'pack', 'pack')
   await makeFolders(join(target, 'objects', 'pack'))
   await removeDrafts(repository)
   const how = ['--revs', '--non-empty', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
-  await runGit(repository, [...settings, 'pack-objects', ...how, join(resolve(target), 'objects', 'pack', 'pack')], {
+  const { output } = await runGit(repository, [...settings, 'pack-objects', ...how, name], {
     signal,
     input: `${tips.join('\n')}\n`,
     detached: false,
     onText: measure(stages, (percent) => onProgress(Math.min(percent, 99))),
   })
+  return [...output.toString().matchAll(/^[0-9a-f]{40}$/gm)].map(([id]) => `${name}-${id}.pack`)
 }
 
 async function removeDrafts(repository: string) {
