@@ -140,6 +140,25 @@ test('brief work does not wait for long imports', async () => {
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
 
+test('slow imports of one user leave a slot for others', async () => {
+  await using runs = await openRuns()
+  const { forge, ada, server, startedSteps, leftovers } = runs
+  hold(runs)
+  const vcs_url = `${server.url}/open/source.git`
+  const slow = []
+  for (const name of ['one', 'two', 'three', 'four']) slow.push(await begin(ada, name, { vcs: 'git', vcs_url }))
+  await using _ = run(forge)
+  const imported = () => startedSteps.filter(({ step }) => step === 'import').length
+  await until('two are imported', () => imported() === 2)
+  const grace = await forge.person('grace')
+  const other = await begin(grace, 'other', { vcs_url })
+  await until('the other user has a turn', () => imported() === 3)
+  assert.equal((await other.read()).status, 'importing')
+  for (const { path } of slow) await ada.delete(path)
+  await grace.delete(other.path)
+  await until('nothing is left', async () => (await leftovers()).length === 0)
+})
+
 test('large files wait for a choice, and the fetched history is kept until then', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps } = runs

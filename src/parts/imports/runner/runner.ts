@@ -9,13 +9,18 @@ import { logFailure } from './run-step.ts'
 
 type Pool = 'long' | 'brief' | 'storing'
 /** How many imports one node runs at a time. A long one uses one or two processors; brief ones do not wait for it. */
-const maxAtOnce: Record<Pool, number> = { long: 2, brief: 4, storing: 2 }
+const maxAtOnce: Record<Pool, number> = { long: 3, brief: 4, storing: 2 }
+/** How many of them one user has. A slow source can hold its slot for a day, and the imports of others must not wait for it. */
+const maxPerUser: Record<Pool, number> = { long: 2, brief: 3, storing: 2 }
 
 /** Detection and author corrections take seconds. */
 function poolOf({ status, active }: Pick<Import, 'status' | 'active'>): Pool {
   if (!active) return 'storing'
   return status === 'detecting' || status === 'complete' ? 'brief' : 'long'
 }
+
+/** Null if the account was deleted. */
+type User = Import['requester_id']
 
 /** Other nodes may have claimed most of them. */
 const maxPolled = 100
@@ -29,7 +34,7 @@ const storeDelay: Record<Unstored, number> = { failed: 5000, stays: 3_600_000 }
 /** Runs the active imports that no other node has claimed. */
 export class Runner {
   readonly #deps: RunnerDeps
-  readonly #running = new Map<number, { pool: Pool; run: ImportRun; done: Promise<void> }>()
+  readonly #running = new Map<number, { pool: Pool; user: User; run: ImportRun; done: Promise<void> }>()
   /** The time from which a failed import may be claimed again. */
   readonly #paused = new Map<number, number>()
   /** The same for folders of complete imports. */
@@ -100,13 +105,22 @@ export class Runner {
     if (pools.length === 0) return
     const now = performance.now()
     const others = [...this.#paused].flatMap(([id, until]) => (until > now ? [id] : [])).concat(...this.#running.keys())
-    const waiting = await this.#deps.db.rows<Pick<Import, 'id' | 'status' | 'active'>>(sql`
-      select id, status, active from imports where active and id <> all(${others}) order by id limit ${maxPolled}`)
+    // The first of each user, then the second of each.
+    const waiting = await this.#deps.db.rows<Pick<Import, 'id' | 'status' | 'active' | 'requester_id'>>(sql`
+      select id, status, active, requester_id from imports where active and id <> all(${others})
+      order by row_number() over (partition by requester_id order by id), id limit ${maxPolled}`)
     for (const pool of pools) {
-      const ids = waiting.flatMap((each) => (poolOf(each) === pool ? [each.id] : []))
-      if (ids.length === 0) continue
-      const claims = await this.#openClaims()
-      for (const id of await claims.take(ids, this.#freeSlots(pool))) this.#run(id, pool, claims)
+      const groups = Map.groupBy(
+        waiting.filter((each) => poolOf(each) === pool),
+        ({ requester_id }) => requester_id,
+      )
+      for (const [user, rows] of groups) {
+        const room = this.#freeSlots(pool, user)
+        if (room <= 0) continue
+        const ids = rows.map(({ id }) => id)
+        const claims = await this.#openClaims()
+        for (const id of await claims.take(ids, room)) this.#run(id, pool, user, claims)
+      }
     }
   }
 
@@ -119,11 +133,14 @@ export class Runner {
     const ids = kept.filter((id) => (this.#unstored.get(id) ?? 0) <= now)
     if (ids.length === 0) return
     const claims = await this.#openClaims()
-    for (const id of await claims.take(ids, free)) this.#run(id, 'storing', claims)
+    for (const id of await claims.take(ids, free)) this.#run(id, 'storing', null, claims)
   }
 
-  #freeSlots(pool: Pool) {
-    return maxAtOnce[pool] - [...this.#running.values()].filter((each) => each.pool === pool).length
+  #freeSlots(pool: Pool, user?: User) {
+    const taken = [...this.#running.values()].filter((each) => each.pool === pool)
+    const free = maxAtOnce[pool] - taken.length
+    if (user === undefined) return free
+    return Math.min(free, maxPerUser[pool] - taken.filter((each) => each.user === user).length)
   }
 
   /** The connection that holds the claims is opened with the first claim. */
@@ -141,7 +158,7 @@ export class Runner {
     return claims
   }
 
-  #run(id: number, pool: Pool, claims: Claims) {
+  #run(id: number, pool: Pool, user: User, claims: Claims) {
     this.#paused.delete(id)
     const hasRoom = (imported: Import) => this.#moveToPool(id, poolOf(imported))
     const run = runImport(this.#deps, id, this.#stopping.signal, hasRoom)
@@ -158,13 +175,13 @@ export class Runner {
         this.#running.delete(id)
         if (!this.#stopped) this.wake()
       })
-    this.#running.set(id, { pool, run, done })
+    this.#running.set(id, { pool, user, run, done })
   }
 
-  /** False if the pool is full: the import is then released, and a node with a free slot claims it. */
+  /** False if the pool is full, or the user's share of it: the import is then released, and a node with a free slot claims it. */
   #moveToPool(id: number, pool: Pool) {
     const running = this.#running.get(id)
-    if (!running || (running.pool !== pool && this.#freeSlots(pool) <= 0)) return false
+    if (!running || (running.pool !== pool && this.#freeSlots(pool, running.user) <= 0)) return false
     running.pool = pool
     return true
   }
