@@ -62,7 +62,7 @@ export function passBack(received: IncomingMessage, response: ServerResponse) {
 }
 
 export function passedOn(headers: NodeJS.Dict<string[]>) {
-  const named = (headers.connection ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/))
+  const named = (headers.connection ?? []).flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   const dropped = new Set([...hopByHop, ...named])
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }
