@@ -596,6 +596,7 @@ CREATE INDEX hooks_creator ON hooks USING btree (creator_id);
 CREATE INDEX hooks_deleted ON hooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX hooks_org ON hooks USING btree (org_id);
 CREATE INDEX hooks_repo ON hooks USING btree (repo_id);
+CREATE TRIGGER drop_deliveries AFTER UPDATE ON hooks FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION drop_deliveries_of_hook();
 CREATE TRIGGER pause_hook_of_nobody BEFORE UPDATE OF creator_id ON hooks FOR EACH ROW WHEN (((old.creator_id IS NOT NULL) AND (new.creator_id IS NULL))) EXECUTE FUNCTION pause_hook_of_nobody();
 CREATE TRIGGER touch_delete AFTER DELETE ON hooks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 CREATE TRIGGER touch_update AFTER UPDATE ON hooks REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_hooks();
@@ -882,6 +883,18 @@ alter table labels add constraint labels_pkey PRIMARY KEY (id);
 CREATE INDEX labels_by_name ON labels USING btree (lower(name));
 CREATE UNIQUE INDEX labels_name ON labels USING btree (repo_id, lower(name));
 
+create table latest_pushes (
+  repo_id bigint not null,
+  pusher_id bigint not null,
+  ref text not null,
+  before text not null,
+  after text not null,
+  size integer not null,
+  pushed_at timestamp with time zone not null
+);
+alter table latest_pushes add constraint latest_pushes_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table latest_pushes add constraint latest_pushes_pkey PRIMARY KEY (repo_id);
+
 create table lfs_objects (
   repo_id bigint not null,
   oid text not null,
@@ -1089,7 +1102,8 @@ create table pending_deliveries (
   ready_at timestamp with time zone not null,
   throttled_at timestamp with time zone,
   sender bigint,
-  traceparent text default current_traceparent()
+  traceparent text default current_traceparent(),
+  requested boolean default false not null
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0);
 alter table pending_deliveries add constraint pending_deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX pending_deliveries_hook ON pending_deliveries USING btree (hook_id, id);
@@ -1965,6 +1979,16 @@ CREATE OR REPLACE FUNCTION delivery_id(at timestamp with time zone)
  LANGUAGE sql
 AS $function$
   select (delivery_day(at) << 36) + (nextval('delivery_numbers') & ((1::bigint << 36) - 1))
+$function$;
+
+CREATE OR REPLACE FUNCTION drop_deliveries_of_hook()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform graphile_worker.add_job('drop_deliveries', json_build_object('hook_id', new.id));
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION drop_delivery_day(day bigint)

@@ -102,7 +102,17 @@ interface NewPayload {
   hooks: SubscribedHook[]
 }
 
-export async function storeDeliveries(db: Transaction, repo_id: number | null, unaddressed: NewPayload[]) {
+interface DeliveryOptions {
+  /** A user asks for the delivery while the hook is inactive, so it is sent although it is. */
+  requested?: boolean
+}
+
+export async function storeDeliveries(
+  db: Transaction,
+  repo_id: number | null,
+  unaddressed: NewPayload[],
+  { requested = false }: DeliveryOptions = {},
+) {
   const payloads = unaddressed.map((payload) => ({ ...payload, body: addressed(db, payload.body) }))
   const senderOf = localSenderFor(db)
   const pairs = payloads.flatMap(({ hooks }, index) =>
@@ -116,6 +126,8 @@ export async function storeDeliveries(db: Transaction, repo_id: number | null, u
       ${pairs.map(({ index }) => index)}::integer[], ${pairs.map(({ hook }) => hook.id)}::bigint[],
       ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
       ${pairs.map(({ sender }) => sender)}::bigint[])`)
+  const ids = stored.map(({ id }) => id)
+  if (requested) await db.query(sql`update pending_deliveries set requested = true where id = any(${ids})`)
   db.touch(deliveriesTopic, ...batchesOf(payloads, pairs, stored, db.traceparent))
 }
 

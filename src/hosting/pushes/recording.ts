@@ -112,6 +112,7 @@ export async function recordMoves(
   await db.query(sql`
     update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}
     where id = ${repo_id}`)
+  await recordLatest(db, repo_id, moves)
   const facts = { master_branch: default_branch, description: repo.description }
   const isDeliverable = isDeliverableIn(moves)
   for (const group of byPush(moves)) {
@@ -180,6 +181,18 @@ async function chooseDefault(db: Transaction, repo_id: number, current: string, 
 
 function isBranchMade({ ref, before, after }: Move) {
   return ref.startsWith(branches) && before === noObject && after !== noObject
+}
+
+/** For tests of webhooks, which send the latest push again. */
+async function recordLatest(db: Transaction, repo_id: number, moves: DescribedMove[]) {
+  const last = moves.findLast(typeOf)
+  if (!last) return
+  const { ref, before, after, push, brought } = last
+  await db.query(sql`
+    insert into latest_pushes (repo_id, pusher_id, ref, before, after, size, pushed_at)
+    values (${repo_id}, ${push.pusher_id}, ${ref}, ${before}, ${after}, ${brought?.size ?? 0}, ${db.now})
+    on conflict (repo_id) do update set pusher_id = excluded.pusher_id, ref = excluded.ref, before = excluded.before,
+      after = excluded.after, size = excluded.size, pushed_at = excluded.pushed_at`)
 }
 
 /** Groups moves by push, in order. */

@@ -1,5 +1,5 @@
 import { type Queryable, sql } from '#platform/database.ts'
-import { notTaken } from './sending/failures.ts'
+import { notSent, notTaken } from './sending/failures.ts'
 
 /** Statistics of the deliveries in an interval of time. Durations are in seconds. */
 export interface Interval {
@@ -39,8 +39,8 @@ export async function readHistory(db: Queryable, hook: { id: number }, span: Spa
   const since = new Date(until.getTime() - length)
   const rows = await db.rows<Counted>(sql`
     with recent as materialized (
-      -- A delivery that no listener took has no latency.
-      select delivered_at, case when status <> ${notTaken.status} then duration end as duration, status_code from deliveries
+      -- A delivery that no listener took, or that was not sent, has no latency.
+      select delivered_at, case when status not in (${notTaken.status}, ${notSent.status}) then duration end as duration, status_code from deliveries
       where hook_id = ${hook.id} and id >= (delivery_day(${since}) - 1) << 36 and delivered_at > ${since} and delivered_at <= ${until}
       order by id desc limit ${most}
     ), bounds as (

@@ -20,13 +20,10 @@ const sentences = [
   'A short response in time beats a long one late.',
 ]
 
-/** Ignores the hook's subscriptions, a throttle and an inactive state, because a person asks for the ping. */
+/** Ignores the hook's subscriptions, a throttle and an inactive state, because a user asks for the ping. */
 export async function pingHook(db: Transaction, sender: Account, target: HookTarget, hook: Hook) {
-  await store(db, sender, target, await clearThrottle(db, hook), {
-    event: 'ping',
-    action: null,
-    body: await pingBody(db, target, hook),
-  })
+  const body = await pingBody(db, target, hook)
+  await store(db, sender, target, await clearThrottle(db, hook), { event: 'ping', action: null, body })
 }
 
 export const zenOf = (db: Queryable, { id }: { id: number }) => sentences[(id + db.now.getSeconds()) % sentences.length]
@@ -60,5 +57,8 @@ interface HookEvent {
 
 async function store(db: Transaction, sender: Account, target: HookTarget, hook: Hook, { event, action, body }: HookEvent) {
   const text = JSON.stringify({ ...body, sender: userJson(sender, wire) })
-  await storeDeliveries(db, target.type === 'repository' ? target.id : null, [{ event, action, body: text, hooks: [hook] }])
+  const repo_id = target.type === 'repository' ? target.id : null
+  await storeDeliveries(db, repo_id, [{ event, action, body: text, hooks: [hook] }], {
+    requested: !hook.active,
+  })
 }

@@ -36,7 +36,7 @@ test('a hook is created with defaults, shown the same everywhere, and pinged', a
   assert.equal(await expect(204, await ada.post(`${hooks}/${silent.id}/pings`)), undefined)
   for (const [{ id }, count] of [
     [hook, 1],
-    // An inactive hook is sent only the pings that a person asks for.
+    // An inactive hook is sent only what a user asks for.
     [silent, 1],
   ] as const) {
     const pings = await waiting(forge, id)

@@ -1,4 +1,3 @@
-import type { Push } from '#activity/facts.ts'
 import { deliveriesTopic, listening, patience, storeDeliveries } from '#activity/outbox/outbox.ts'
 import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
 import type { Storage } from '#git/storage.ts'
@@ -131,9 +130,9 @@ async function enqueueRedelivery(
       select delivery_id(${db.now}), repo_id, event, action, body, installation_id, created_at from source where id >> 36 <> delivery_day(${db.now})
       returning id
     )
-    insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+    insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at, requested)
     select delivery_id(${db.now}), ${hook.id}, coalesce(copied.id, source.id), repo_id, coalesce(${guid}, gen_random_uuid()), event, action,
-      ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second'
+      ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second', ${!hook.active}
     from source left join copied on true`)
   await clearThrottle(db, hook)
   db.touch(deliveriesTopic)
@@ -141,50 +140,50 @@ async function enqueueRedelivery(
 }
 
 /**
- * Sends the stored payload of the last push, or composes one from the repository when none is stored. Does nothing for a hook that would
- * not get the next push.
+ * Sends the stored payload of the last push, or composes one from the repository when none is stored. Does nothing for a hook that does not
+ * subscribe to pushes. The hook may be inactive, because a user asks for it.
  */
 export async function resendLatestPush(db: Database, storage: Storage, repo: { id: number }, hook: Hook): Promise<void> {
-  if (!hook.active || !subscribesTo(hook, 'push')) return
-  const [push] = await db.genericPlanRows<LoggedPush>(sql`
-    select e.actor_id, e.payload, e.created_at from events e
-    where e.repo_id = ${repo.id} and e.type = 'PushEvent' order by e.created_at desc, e.id desc limit 1`)
+  if (!subscribesTo(hook, 'push')) return
+  const push = await db.first<LatestPush>(sql`select * from latest_pushes where repo_id = ${repo.id}`)
   if (!push) return
   const payload_id = await findPayload(db, repo, push)
   const sent =
     payload_id !== undefined &&
     (await db.transaction((transaction) => enqueueRedelivery(transaction, hook, { payload_id, guid: null, redelivery: false })))
   if (sent) return
-  const { ref, before, head: after, size: most } = push.payload
-  const delivery = await readDelivery(db, storage, repo.id, { ref, before, after }, { most })
+  const delivery = await readDelivery(db, storage, repo.id, push, { most: push.size })
   await db.transaction(async (transaction) => {
     const events = [{ event: 'push' as const, action: null, facts: { delivery } }]
-    const past = { repo_id: repo.id, actor_id: push.actor_id, at: push.created_at, events }
+    const past = { repo_id: repo.id, actor_id: push.pusher_id, at: push.pushed_at, events }
     const [composed = []] = await composeReplay(transaction, [past])
     const receiver = await clearThrottle(transaction, hook)
     await storeDeliveries(
       transaction,
       repo.id,
       composed.map((payload) => ({ ...payload, hooks: [receiver] })),
+      { requested: !hook.active },
     )
   })
 }
 
-interface LoggedPush {
-  actor_id: number
-  payload: Push
-  created_at: Date
+interface LatestPush {
+  pusher_id: number
+  ref: string
+  before: string
+  after: string
+  size: number
+  pushed_at: Date
 }
 
 /** Finds the stored payload of a push by its time and refs. A text in the payload cannot match, because JSON escapes its quotes. */
-async function findPayload(db: Queryable, repo: { id: number }, { payload, created_at }: LoggedPush) {
-  const { ref, before, head } = payload
+async function findPayload(db: Queryable, repo: { id: number }, { ref, before, after, pushed_at }: LatestPush) {
   const row = await db.first<{ id: number }>(sql`
     select id from payloads
-    where repo_id = ${repo.id} and event = 'push' and created_at = ${created_at}
-      and id >= delivery_day(${created_at}) << 36 and id < (delivery_day(${created_at}) + 1) << 36
+    where repo_id = ${repo.id} and event = 'push' and created_at = ${pushed_at}
+      and id >= delivery_day(${pushed_at}) << 36 and id < (delivery_day(${pushed_at}) + 1) << 36
       and strpos(body, ${`"ref":${JSON.stringify(ref)}`}) > 0 and strpos(body, ${`"before":"${before}"`}) > 0
-      and strpos(body, ${`"after":"${head}"`}) > 0
+      and strpos(body, ${`"after":"${after}"`}) > 0
     order by id limit 1`)
   return row?.id
 }

@@ -51,7 +51,9 @@ function send(visit: SignedIn): Promise<Outcome> {
       const body = readPayload(visit.form.get('payload') ?? '')
       const hook = { ...visited.hook, installation_id: null }
       await visit.db.transaction((db) =>
-        storeDeliveries(db, delivery.repo_id, [{ event: delivery.event, action: delivery.action, body, hooks: [hook] }]),
+        storeDeliveries(db, delivery.repo_id, [{ event: delivery.event, action: delivery.action, body, hooks: [hook] }], {
+          requested: !hook.active,
+        }),
       )
       return { to: `${hookPath(visited)}?done=again` }
     },

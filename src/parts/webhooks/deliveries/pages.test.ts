@@ -98,7 +98,7 @@ test('deliveries are listed, counted, plotted, shown and redelivered', async () 
   assert.match(await page(), /class="title"[^>]*>push</)
   assert.equal((await ada.post(`${path}/pings`, {})).location, `${path}?done=pinged`)
   await forge.ada.patch(`${hooks}/${hook.id}`, { active: false })
-  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=nothing`)
+  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=tested`)
 
   forge.clock.advance(25 * 3_600_000)
   assert.match(await page(), /No deliveries in the last 24 hours/)

@@ -46,10 +46,10 @@ const perPage = 30
 
 const done = {
   created: 'The webhook is created. A ping is being sent.',
-  inactive: 'The webhook is created. It is inactive, so nothing is sent until you activate it or send a ping.',
+  inactive: 'The webhook is created. It is inactive, so nothing is sent until you activate it or ask for a ping, a test or a redelivery.',
   pinged: 'A ping is being sent.',
   tested: 'The latest push is being sent again.',
-  nothing: 'There was nothing to send: the webhook is inactive, does not subscribe to pushes, or nothing was pushed yet.',
+  nothing: 'There was nothing to send: the webhook does not subscribe to pushes, or nothing was pushed yet.',
   again: 'The delivery is being sent again.',
   resumed: 'Postponed deliveries are being sent now.',
 }

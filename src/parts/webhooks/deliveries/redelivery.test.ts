@@ -107,12 +107,61 @@ test('a test sends the stored payload of the latest push, or composes it, and no
   const deaf = await hookOn(ada, 'repos/ada/mill', 'issues')
   await db.query(sql`delete from pending_deliveries`)
   await expect(204, await ada.post(`/repos/ada/mill/hooks/${deaf.id}/tests`))
-  await expect(200, await ada.patch(path, { active: false }))
-  await expect(204, await ada.post(`${path}/tests`))
   await ada.owns('empty')
   const idle = await hookOn(ada, 'repos/ada/empty', '*')
   await db.query(sql`delete from pending_deliveries`)
   await expect(204, await ada.post(`/repos/ada/empty/hooks/${idle.id}/tests`))
   assert.deepEqual(await db.rows(sql`select event from pending_deliveries`), [])
   assert.equal(pushes().length, 3)
+})
+
+test('a test sends the latest push to any ref: a branch or tag without commits of its own, or a deleted one', async () => {
+  await using receiver = await openReceiver()
+  const { path } = await openPlace('loom', receiver.url, 'push')
+  const latest = async () => {
+    const before = receiver.received.length
+    await expect(204, await ada.post(`${path}/tests`))
+    const sent = (await receiver.first(before + 1)).at(-1)?.json
+    return [sent.ref, sent.before, sent.after, sent.created, sent.deleted, sent.commits.length, sent.head_commit?.id ?? null]
+  }
+  const { sha } = await ada.read('/repos/ada/loom/commits/main')
+  const none = '0'.repeat(40)
+  const refs = '/repos/ada/loom/git/refs'
+  // The payload of the first of each is not stored, because the hook did not subscribe at that time.
+  for (const subscribed of [false, true]) {
+    for (const ref of ['refs/heads/side', 'refs/tags/v1']) {
+      const act = async (send: () => Promise<unknown>) => {
+        await expect(200, await ada.patch(path, { events: [subscribed ? 'push' : 'issues'] }))
+        await send()
+        await settled()
+        await expect(200, await ada.patch(path, { events: ['push'] }))
+      }
+      await act(async () => expect(201, await ada.post(refs, { ref, sha })))
+      assert.deepEqual(await latest(), [ref, none, sha, true, false, 0, sha])
+      await act(async () => expect(204, await ada.delete(`/repos/ada/loom/git/${ref}`)))
+      assert.deepEqual(await latest(), [ref, sha, none, false, true, 0, null])
+    }
+  }
+})
+
+test('one rule for an inactive hook: what a user requests is sent, and nothing else', async () => {
+  await using receiver = await openReceiver()
+  const { path } = await openPlace('oven', receiver.url, '*')
+  await receiver.first(1)
+  await expect(200, await ada.patch(path, { active: false }))
+  const sent = async (act: () => Promise<unknown>) => {
+    const before = receiver.received.length
+    await act()
+    await settled()
+    return receiver.received.slice(before).map(({ headers }) => headers['x-github-event'])
+  }
+  const post = (what: string) =>
+    sent(async () => expect(what.endsWith('attempts') ? 202 : 204, await ada.post(`${path}/${what}`)))
+  assert.deepEqual(await sent(() => write('oven', 'more')), [])
+  assert.deepEqual(await post('pings'), ['ping'])
+  assert.deepEqual(await post('tests'), ['push'])
+  const [{ id }] = await ada.read(`${path}/deliveries`)
+  assert.deepEqual(await post(`deliveries/${id}/attempts`), ['push'])
+  const refused = await expect(422, await ada.post(`${path}/replays`, { since: '2026-02-03T00:00:00Z' }))
+  assert.match(refused.message, /This webhook is inactive/)
 })

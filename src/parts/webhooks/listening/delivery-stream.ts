@@ -3,7 +3,7 @@ import { listening } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, sign } from '#parts/webhooks/signing.ts'
-import { type Database, sql } from '#platform/database.ts'
+import { type Database, empty, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type DeliveryMessage, deliveryMessageJson, type Recorded, type Request } from './json.ts'
 import { type Found, formatStreamCursor, openStreamCursor, parseStreamCursor, readAfter } from './stream-cursor.ts'
@@ -24,9 +24,10 @@ export interface SigningContext {
 export async function followDeliveries(db: Database, signing: SigningContext, hook: Hook, cursor: string | null) {
   const offered = hook.url === listening
   const from = parseStreamCursor(cursor) ?? (await openStreamCursor(db, hook, offered ? 'pending' : 'now'))
-  // A delivery that a sender has claimed or postponed is no longer offered.
+  // A delivery that a sender has claimed or postponed is no longer offered. An inactive hook gets what a user requests.
   const source = offered
-    ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
+    ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null
+        ${hook.active ? empty : sql`and d.requested`}`
     : sql`deliveries d where d.hook_id = ${hook.id} and d.id >= ${from.lowest}`
   const { found, end } = await readAfter(db, hook, from, source)
   const messages = found.length ? await (offered ? readOffers : readRecorded)(db, signing, hook, found) : []

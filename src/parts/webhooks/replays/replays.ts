@@ -56,7 +56,9 @@ export async function createReplay(
   hook: Hook,
   input: ReplayInput,
 ): Promise<Replay> {
-  if (hook.paused_reason) throw new Refusal('invalid', 'This webhook is paused. Set it to active first.')
+  if (!hook.active) {
+    throw new Refusal('invalid', `This webhook is ${hook.paused_reason ? 'paused' : 'inactive'}. Set it to active first.`)
+  }
   const { since, until } = readPeriod(input, db.now)
   const events = readEvents(input, hook)
   const replay = await db.first<Replay>(sql`

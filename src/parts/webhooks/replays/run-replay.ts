@@ -28,10 +28,10 @@ export async function continueReplay(db: Database, storage: Storage, replay_id: 
   await db.transaction((transaction) => storeBatch(transaction, replay, read, past, done))
 }
 
-/** Undefined when it is over. It ends when its hook is deleted or paused, or when the hook's repository or organization is deleted. */
+/** Undefined when it is over. It ends when its hook is deleted or becomes inactive, or when the hook's repository or organization is deleted. */
 async function begin(db: Database, id: number): Promise<Running | undefined> {
   const replay = await db.first<Running & { over: boolean }>(sql`
-    select p.*, h.url, h.target_type, h.repo_id, h.org_id, (h.deleted_at is not null or h.paused_reason is not null) as over from replays p join hooks h on h.id = p.hook_id
+    select p.*, h.url, h.target_type, h.repo_id, h.org_id, (h.deleted_at is not null or not h.active) as over from replays p join hooks h on h.id = p.hook_id
     where p.id = ${id} and p.status in ('queued', 'running')`)
   if (!replay) return undefined
   if (replay.over || (replay.repo_id ?? replay.org_id) === null) {
@@ -102,7 +102,7 @@ async function storeBatch(db: Transaction, replay: Running, logged: Logged[], pa
   // A concurrent deletion of the hook waits, and then finds these deliveries.
   const locked = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
-    where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.paused_reason is null
+    where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.active
     for update of p for share of h`)
   if (!locked) return
   const composed = await composeReplay(db, past)

@@ -1,3 +1,4 @@
+import type { Batch } from '#activity/outbox/local-dispatch.ts'
 import { type SubscribedHook, subscribedHookColumns } from '#activity/outbox/subscribed-hooks.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
 import { mostOwned } from './limits.ts'
@@ -45,6 +46,15 @@ export function claimDeliveries(
     -- The last column named id wins: the delivery's.
     select ${subscribedHookColumns}, c.*
     from claimed c join hooks h on h.id = c.hook_id order by c.id`)
+}
+
+/** Deliveries that were stored for a sender of this process. */
+export function claimedIn({ payload_id, event, deliveries, traceparent }: Batch): ClaimedDelivery[] {
+  return deliveries.map(({ id, guid, hook }) => ({
+    ...hook,
+    ...{ id, guid, event, payload_id, traceparent },
+    ...{ hook_id: hook.id, attempts: 0 },
+  }))
 }
 
 /** Releases claimed deliveries that were not sent. */

@@ -4,13 +4,15 @@ import { TimedOut } from './exchange.ts'
 /** How an exchange without a response is recorded. */
 export interface Failure {
   status: string
-  status_code: 413 | 502 | 504
+  status_code: 409 | 413 | 502 | 504
 }
 
 const timedOut: Failure = { status: 'timed out', status_code: 504 }
 /** For a delivery to `belfry:listen` when no program followed the stream in time. No receiver was slow. */
 export const notTaken: Failure = { status: 'no listener took this delivery', status_code: 504 }
 export const tooLarge: Failure = { status: 'the payload is larger than 25 MB and was not sent', status_code: 413 }
+/** For a delivery that still waited when its webhook was deactivated or paused. No receiver failed. */
+export const notSent: Failure = { status: 'the webhook became inactive before this was sent', status_code: 409 }
 const unreachable: Failure = { status: 'failed to connect to host', status_code: 502 }
 
 /** How a response is recorded. */

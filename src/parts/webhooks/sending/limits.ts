@@ -1,10 +1,14 @@
+import { failureThreshold } from '#parts/webhooks/throttling.ts'
+
 /** Deliveries in flight at the same time: for one hook, for one host, and in total. A receiver that hangs blocks only its own. */
 export const perHook = 10
 export const perHost = 50
 export const inTotal = 1000
 
 /** A receiver whose last delivery failed gets fewer at a time, because one that hangs must not block many. */
-export const perHookAfterFailure = 2
+const perHookAfterFailure = 2
+
+export const widthAfter = (failures: number) => (failures === 0 ? perHook : failures < failureThreshold ? perHookAfterFailure : 1)
 
 /** Deliveries that one sender owns, queued and unrecorded ones included, and how many of them for one hook. */
 export const mostOwned = 10_000

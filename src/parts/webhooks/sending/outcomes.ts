@@ -3,6 +3,7 @@ import type { DeliveryOutcome } from '#belfry.ts'
 import { failureThreshold, throttleSeconds } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
+import { notSent } from './failures.ts'
 
 /** The outcome of one attempt. */
 export interface Outcome {
@@ -23,6 +24,13 @@ export interface Outcome {
   /** The pause that the receiver asks for, in seconds. */
   retry_after: number | null
 }
+
+/** The outcome of a delivery that was not sent, because its hook is inactive. */
+export const notSentOutcome = ({ id, hook_id, url }: Pick<Outcome, 'id' | 'hook_id' | 'url'>, now: Date): Outcome => ({
+  ...{ id, hook_id, url, ...notSent },
+  ...{ delivered_at: now, duration: 0, request_headers: {} },
+  ...{ response_headers: null, response_body: null, retry_in: null, retry_after: null },
+})
 
 export interface ThrottledHook {
   hook_id: number
@@ -100,9 +108,9 @@ function recordStatement({ now }: Queryable, outcomes: Outcome[], health: Health
       delete from pending_deliveries u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
         o.request_headers, o.response_headers, o.response_body, o.retry_in
     ), retried as (
-      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at, traceparent)
+      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at, requested, traceparent)
       select delivery_id(${now}), hook_id, payload_id, repo_id, guid, event, action, true, attempts + 1, ${now},
-        ${now}::timestamptz + retry_in * interval '1 second', traceparent
+        ${now}::timestamptz + retry_in * interval '1 second', requested, traceparent
       from done where retry_in is not null
     ), recorded as (
       insert into deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,
@@ -153,6 +161,7 @@ export interface Health {
 function healthOf(outcomes: Outcome[]): Health[] {
   const hooks = new Map<number, Health>()
   for (const { hook_id, url, status_code, status, delivered_at, retry_after } of outcomes) {
+    if (status === notSent.status) continue
     const before = hooks.get(hook_id)
     // Nothing is sent to `belfry:listen`, so there is no receiver to protect.
     const up = url === listening || isReceiverUp(status_code)

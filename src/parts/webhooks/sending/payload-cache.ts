@@ -1,19 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fillIn } from '#activity/outbox/addresses.ts'
 import { largest } from '#activity/outbox/outbox.ts'
 import { encodeBody } from '#parts/webhooks/signing.ts'
 import { ByteCache } from '#platform/byte-cache.ts'
 import { type Database, sql } from '#platform/database.ts'
-import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { patiently } from './outages.ts'
 
 /** Larger payloads are not cached: each is read when it is sent, and only `largeAtOnce` are in memory at a time. */
 const small = 256 * 1024
 const largeAtOnce = 4
 /** The size of the cache in bytes. */
 const cacheSize = 16 * 1024 * 1024
-
-/** How long to wait before reading again during an outage of the database, in milliseconds. */
-const pauseWhileAway = 1000
 
 /** A payload as it is sent, encoded once for each content type and shared by all receivers. */
 export interface Payload {
@@ -49,7 +45,7 @@ export class PayloadCache {
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
     try {
-      const [row] = await this.#readPatiently(id, wanted)
+      const [row] = await patiently(() => this.#read([id], largest), wanted)
       return await work(row && payloadOf(row.body))
     } finally {
       this.#large--
@@ -76,18 +72,6 @@ export class PayloadCache {
       update payloads p set body = o.filled from json_to_recordset(${JSON.stringify(open)}::json) as o (id bigint, body text, filled text)
       where p.id = o.id and p.body = o.body`)
     return read()
-  }
-
-  async #readPatiently(id: number, wanted: () => boolean): Promise<{ id: number; body: string }[]> {
-    for (;;) {
-      try {
-        return await this.#read([id], largest)
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable)) throw error
-        await sleep(pauseWhileAway)
-        if (!wanted()) throw error
-      }
-    }
   }
 
   add(id: number, body: string) {

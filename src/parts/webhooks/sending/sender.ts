@@ -9,7 +9,7 @@ import { type Logger, logFailure } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { openSecretCache } from '../secrets.ts'
-import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim.ts'
+import { type ClaimedDelivery, claimDeliveries, claimedIn, releaseDeliveries } from './claim.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
 import { Doubt } from './doubt.ts'
@@ -18,6 +18,7 @@ import { kindOf, type Outcome, type ThrottledHook } from './outcomes.ts'
 import { openPace } from './pace.ts'
 import { type Payload, PayloadCache } from './payload-cache.ts'
 import { Recorder } from './recorder.ts'
+import { SendCheck } from './send-check.ts'
 import { SenderMembership } from './sender-membership.ts'
 import { openTransport } from './transport.ts'
 
@@ -47,6 +48,7 @@ export class Sender {
   readonly #options: SenderOptions
   readonly #limiter = new ConcurrencyLimiter<ClaimedDelivery>((delivery) => this.#send(delivery))
   readonly #payloads: PayloadCache
+  readonly #check: SendCheck
   readonly #deps: DeliveryDeps
   readonly #stopping = new AbortController()
   readonly #recorder: Recorder
@@ -71,6 +73,7 @@ export class Sender {
     const { db, vault, log, policy, certificates, agent, timeout, retries, send_traceparent, web } = options
     this.#options = options
     this.#payloads = new PayloadCache(db, web)
+    this.#check = new SendCheck(db)
     this.#membership = new SenderMembership(db, log, {
       ids: () => [...this.#owned],
       keep: (ids) => this.#keep(new Set(ids)),
@@ -101,21 +104,10 @@ export class Sender {
   }
 
   /** Queues committed deliveries that were stored for this sender. Those of a lost number were released with that number. */
-  #accept({ sender, payload_id, event, body, deliveries, traceparent }: Batch) {
-    if (sender !== this.#membership.number) return
-    this.#payloads.add(payload_id, body)
-    const claimed = deliveries.map(
-      ({ id, guid, hook }): ClaimedDelivery => ({
-        ...hook,
-        id,
-        guid,
-        event,
-        payload_id,
-        hook_id: hook.id,
-        attempts: 0,
-        traceparent,
-      }),
-    )
+  #accept(batch: Batch) {
+    if (batch.sender !== this.#membership.number) return
+    this.#payloads.add(batch.payload_id, batch.body)
+    const claimed = claimedIn(batch)
     claimedChannel.publish(claimed)
     this.#queue(claimed)
   }
@@ -132,12 +124,12 @@ export class Sender {
   }
 
   #tick() {
-    this.#ticking ??= this.#check().finally(() => {
+    this.#ticking ??= this.#renew().finally(() => {
       this.#ticking = undefined
     })
   }
 
-  async #check() {
+  async #renew() {
     try {
       await this.#membership.check()
       this.wake()
@@ -202,7 +194,7 @@ export class Sender {
     for (const delivery of claimed) {
       const { id, hook_id, url, failures } = delivery
       this.#owned.add(id)
-      this.#limiter.add(hook_id, hostOf(url), widthAfter(failures), delivery)
+      this.#limiter.add(hook_id, hostOf(url), limits.widthAfter(failures), delivery)
     }
   }
 
@@ -217,8 +209,12 @@ export class Sender {
   async #send(delivery: ClaimedDelivery) {
     try {
       const stillOwned = () => !this.#stopped && this.#owned.has(delivery.id)
-      const send = (payload: Payload | undefined) => deliver(this.#deps, delivery, payload, this.#stopping.signal)
+      const send = async (payload: Payload | undefined) => {
+        const checked = await this.#check.check(delivery, stillOwned)
+        return checked === 'send' ? deliver(this.#deps, delivery, payload, this.#stopping.signal) : checked
+      }
       const outcome = await this.#payloads.use(delivery.payload_id, stillOwned, send)
+      if (!outcome) return this.#forget(delivery.id)
       this.#recorder.add(outcome, delivery.failures > 0)
       if (delivery.failures >= failureThreshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
@@ -232,6 +228,11 @@ export class Sender {
       if (this.#owned.delete(delivery.id)) await this.#release([delivery.id], later)
       setImmediate(() => this.#settle())
     }
+  }
+
+  #forget(id: number) {
+    this.#owned.delete(id)
+    setImmediate(() => this.#settle())
   }
 
   async #release(ids: number[], ready_at: Date) {
@@ -305,10 +306,6 @@ export class Sender {
 
 function isThrottled({ throttled_until }: ClaimedDelivery, now: Date) {
   return throttled_until !== null && throttled_until > now
-}
-
-function widthAfter(failures: number) {
-  return failures === 0 ? limits.perHook : failures < failureThreshold ? limits.perHookAfterFailure : 1
 }
 
 /** Hooks with the same host share its connections. */
