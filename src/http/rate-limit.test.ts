@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
 import { register } from '#test/oauth.ts'
 
 const byVariant = { settings: { BELFRY_RATE_LIMIT: '' } }
@@ -66,6 +68,32 @@ test('a 304 costs nothing, for anyone', async () => {
     assert.equal(again.status, 304)
     assert.equal(again.headers.get('x-ratelimit-remaining'), first.headers.get('x-ratelimit-remaining'))
     assert.equal(again.headers.get('x-ratelimit-used'), first.headers.get('x-ratelimit-used'))
+  }
+})
+
+test('a 304 costs nothing in the count that nodes share', async () => {
+  await using forge = await openForge({ settings: { BELFRY_RATE_LIMIT: '', DATABASE_URL: 'postgres://another-node' } })
+  const { db } = forge.belfry
+  const known = async () => (await db.first<{ used: number }>(sql`select sum(used)::integer as used from rate_limits`))?.used ?? 0
+  const { nobodyVersioned: nobody } = forge
+  const first = await nobody.get('/')
+  await until('the first request is shared', async () => (await known()) === 1)
+  const again = nobody.with({ 'if-none-match': first.headers.get('etag') ?? '' })
+  // The last exchange of the loop ends before the request after it is shared.
+  for (let count = 0; count < 70; count++) assert.equal((await again.get('/')).status, 304)
+  await nobody.get('/')
+  await until('the next request is shared', async () => (await known()) === 2)
+  assert.equal((await again.get('/')).headers.get('x-ratelimit-used'), '2')
+})
+
+test('a 304 of a request that is free of charge gives nothing back', async () => {
+  await using forge = await openForge(byVariant)
+  const { nobodyVersioned: nobody } = forge
+  await nobody.get('/')
+  const free = await nobody.get('/rate_limit')
+  for (let count = 0; count < 2; count++) {
+    const again = await nobody.with({ 'if-none-match': free.headers.get('etag') ?? '' }).get('/rate_limit')
+    assert.deepEqual([again.status, again.headers.get('x-ratelimit-used')], [304, '1'])
   }
 })
 

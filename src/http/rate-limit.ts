@@ -23,7 +23,7 @@ const most = 100_000
 export class RateLimiter {
   /** Ordered by the start of the hour. */
   readonly #hours = new Map<string, Allowance>()
-  /** Requests that other nodes do not know of, by caller. */
+  /** Requests that other nodes do not know of, by caller. Negative when more were given back than used since the last exchange. */
   #unshared = new Map<string, number>()
   readonly #clock: Clock
   /** Whether requests are kept for `takeUnshared`. */
@@ -68,16 +68,18 @@ export class RateLimiter {
     this.#share(budget.key, 1)
   }
 
+  /** While the database is away, nothing is shared. */
   #share(key: string, change: 1 | -1) {
-    // While the database is away, nothing is shared.
-    if (this.is_shared && this.#unshared.size < most) this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + change)
+    if (this.is_shared && (this.#unshared.has(key) || this.#unshared.size < most)) {
+      this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + change)
+    }
   }
 
   /** The requests since the last call, with the end of their hour. */
   takeUnshared(): { key: string; used: number; reset: number }[] {
     const unshared = [...this.#unshared].flatMap(([key, used]) => {
       const { reset } = this.#hours.get(key) ?? {}
-      return reset === undefined ? [] : { key, used, reset }
+      return reset === undefined || used === 0 ? [] : { key, used, reset }
     })
     this.#unshared = new Map()
     return unshared
@@ -86,7 +88,7 @@ export class RateLimiter {
   /** Counts what all nodes have counted, and what they do not know of yet. */
   adopt(key: string, used: number, reset: number) {
     const allowance = this.#hours.get(key)
-    if (allowance) Object.assign(allowance, { used: used + (this.#unshared.get(key) ?? 0), reset })
+    if (allowance) Object.assign(allowance, { used: Math.max(used + (this.#unshared.get(key) ?? 0), 0), reset })
   }
 
   #begin(key: string, allowance: Allowance) {

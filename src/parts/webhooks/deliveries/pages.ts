@@ -46,7 +46,8 @@ const perPage = 30
 
 const done = {
   created: 'The webhook is created. A ping is being sent.',
-  inactive: 'The webhook is created. It is inactive, so nothing is sent until you activate it or ask for a ping, a test or a redelivery.',
+  inactive:
+    'The webhook is created. It is inactive, so nothing is sent until you activate it or ask for a ping, a test or a redelivery.',
   pinged: 'A ping is being sent.',
   tested: 'The latest push is being sent again.',
   nothing: 'There was nothing to send: the webhook does not subscribe to pushes, or nothing was pushed yet.',
