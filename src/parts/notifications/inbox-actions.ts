@@ -1,5 +1,5 @@
-import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { type Change, marksLock, markThreads } from './mark-read.ts'
+import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Change, hidesUpdates, markLocked, marksLock, markThreads } from './mark-read.ts'
 
 export const acts = ['read', 'unread', 'done', 'mute', 'undone', 'save', 'unsave', 'snooze'] as const
 export type InboxAct = (typeof acts)[number]
@@ -22,8 +22,9 @@ export interface Shown {
 }
 
 /**
- * Applies an action and returns the former states. Threads that were updated since they were shown, or are locked by an update, are
- * skipped, because the user has not seen the update. A muted thread is done and ignored: only a mention or a comment brings it back.
+ * Applies an action and returns the former states. Reading, done and mute skip threads that were updated since they were shown, or are
+ * locked by an update, because they would hide an update that the user has not seen. All other actions wait for the update. A muted thread
+ * is done and ignored: only a mention or a comment brings it back.
  */
 export async function actOn(
   db: Transaction,
@@ -31,12 +32,17 @@ export async function actOn(
   shown: Shown[],
   act: Exclude<InboxAct, 'snooze'> | { until: Date },
 ): Promise<Former[]> {
+  const change: Change | { until: Date } = act === 'mute' ? 'done' : act
+  const hides = hidesUpdates(change)
+  // Before the rows, because a mark of everything skips locked rows.
+  await db.query(sql`select ${marksLock(user)}`)
   const [listed, moments] = [shown.map(({ id }) => id), shown.map(({ updated_at }) => updated_at)]
   const former = await db.rows<Former>(sql`
     select t.id, date_trunc('milliseconds', t.updated_at) as updated_at, t.unread, t.done, t.saved, t.snoozed_until,
       (select s.state from thread_subscriptions s where s.subject_id = t.subject_id and s.user_id = t.user_id) as state
     from unnest(${listed}::bigint[], ${moments}::timestamptz[]) shown (id, updated_at) join threads t on t.id = shown.id
-    where t.user_id = ${user.id} and date_trunc('milliseconds', t.updated_at) <= shown.updated_at order by t.id for update of t skip locked`)
+    where t.user_id = ${user.id} ${hides ? sql`and date_trunc('milliseconds', t.updated_at) <= shown.updated_at` : empty}
+    order by t.id for update of t ${hides ? sql`skip locked` : empty}`)
   const ids = former.map(({ id }) => id)
   if (act === 'mute') {
     await db.query(sql`
@@ -44,8 +50,7 @@ export async function actOn(
       select t.subject_id, t.user_id, 'ignored', t.reason, ${db.now} from threads t where t.id = any(${ids}) order by t.subject_id
       on conflict (subject_id, user_id) do update set state = excluded.state`)
   }
-  const change: Change | { until: Date } = act === 'mute' ? 'done' : act
-  await markThreads(db, user, ids, change)
+  await markLocked(db, user, ids, change)
   return former
 }
 

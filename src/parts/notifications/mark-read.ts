@@ -98,7 +98,10 @@ const changes: Record<Change, { set: Sql; those: Sql }> = {
 
 const snoozed = (until: Date) => ({ set: sql`unread = false, done = true, snoozed_until = ${until}`, those: sql`true` })
 
-/** Marks threads of a user. Like markAllRead, it skips threads that are updated at the same time. */
+/** Changes after which nothing shows an update that the user has not seen. Threads that are updated at the same time are left out. */
+export const hidesUpdates = (change: Change | { until: Date }) => change === 'read' || change === 'done'
+
+/** Marks threads of a user. */
 export async function markThreads(db: Transaction, user: { id: number }, ids: number[], change: Change | { until: Date }) {
   await lockMarks(db, user)
   await markLocked(db, user, ids, change)
@@ -107,13 +110,15 @@ export async function markThreads(db: Transaction, user: { id: number }, ids: nu
 /** The same for a caller that has the lock, see lockThread. */
 export async function markLocked(db: Transaction, user: { id: number }, ids: number[], change: Change | { until: Date }) {
   const { set, those } = typeof change === 'object' ? snoozed(change.until) : changes[change]
-  const read = change === 'read' || change === 'done' ? sql`, last_read_at = greatest(last_read_at, ${db.now})` : empty
+  const hides = hidesUpdates(change)
+  const read = hides ? sql`, last_read_at = greatest(last_read_at, ${db.now})` : empty
   await db.query(sql`
     update threads set ${set} ${read}, position = (select log_position())
     where id in (
       select t.id from threads t
-      where t.id = any(${ids}) and t.user_id = ${user.id} and ${those} and log_seen(t.position, pg_current_snapshot(), ${base})
-      for update of t skip locked)`)
+      where t.id = any(${ids}) and t.user_id = ${user.id} and ${those}
+        ${hides ? sql`and log_seen(t.position, pg_current_snapshot(), ${base})` : empty}
+      order by t.id for update of t ${hides ? sql`skip locked` : empty})`)
 }
 
 /** Marks as unread what `markAllRead` marked at once, by the position of its transaction. Threads that changed since have another one. */
