@@ -34,7 +34,7 @@ const repositoryFields: Record<string, Shape> = {
   owner: user,
   ...each('private fork', flag),
   html_url: address,
-  description: nullable(text),
+  description: text,
   url: address,
   ...each('archive_url assignees_url blobs_url branches_url collaborators_url comments_url commits_url compare_url', address),
   ...each('contents_url contributors_url deployments_url downloads_url events_url forks_url git_commits_url', address),
@@ -57,8 +57,7 @@ export const repository = record({
   topics: listOf(text),
   ...each('is_template has_issues has_projects has_wiki has_pages has_downloads archived disabled', flag),
   ...each('allow_rebase_merge allow_squash_merge allow_merge_commit anonymous_access_enabled', flag),
-  ...each('created_at updated_at', time),
-  pushed_at: nullable(time),
+  ...each('pushed_at created_at updated_at', time),
   permissions: record(each('admin push pull', flag)),
   template_repository: nullable(anyObject),
 })
@@ -101,18 +100,18 @@ export const reasons = [
 export const thread = record({
   id: words,
   repository: shortRepository,
-  subject: record({ title: text, url: nullable(address), latest_comment_url: nullable(address), type: words }),
+  subject: record({ title: text, url: address, latest_comment_url: address, type: words }),
   reason: exactly(...reasons),
   unread: flag,
   updated_at: time,
-  last_read_at: nullable(time),
+  last_read_at: time,
   url: address,
 })
 
 export const threadSubscription = record({
   ...each('subscribed ignored', flag),
   reason: nullable(text),
-  created_at: nullable(time),
+  created_at: time,
   ...each('url thread_url', address),
 })
 
@@ -141,7 +140,7 @@ export const hook = record({
   config: record({ content_type: text, insecure_ssl: text, url: text }),
   ...each('created_at updated_at', time),
   ...each('url test_url ping_url deliveries_url', address),
-  last_response: nullable(record({ code: nullable(integer), status: nullable(text), message: nullable(text) })),
+  last_response: nullable(record({ code: nullable(integer), status: text, message: nullable(text) })),
 })
 
 export const hookConfig = record({ ...each('content_type url', text), insecure_ssl: either(text, number), 'secret?': text })
@@ -155,8 +154,8 @@ const deliveryFields: Record<string, Shape> = {
   status: text,
   status_code: integer,
   event: words,
-  action: nullable(text),
-  ...each('installation_id repository_id', nullable(integer)),
+  action: text,
+  ...each('installation_id repository_id', integer),
   throttled_at: nullable(time),
 }
 
@@ -166,7 +165,7 @@ export const wholeDelivery = record({
   ...deliveryFields,
   url: text,
   request: record({ headers: anyObject, payload: anyObject }),
-  response: record({ headers: nullable(anyObject), payload: nullable(text) }),
+  response: record({ headers: anyObject, payload: text }),
 })
 
 export const importStatuses = [
@@ -175,15 +174,15 @@ export const importStatuses = [
 ]
 
 export const sourceImport = record({
-  vcs: nullable(text),
+  vcs: text,
   vcs_url: text,
   'use_lfs?': either(exactly('opt_in', 'opt_out', 'undecided'), flag),
   status: exactly(...importStatuses),
-  ...each('status_text?', nullable(text)),
+  'status_text?': text,
   ...each('has_large_files?', flag),
   ...each('large_files_size? large_files_count?', integer),
-  ...each('authors_count? commit_count? percent? push_percent?', nullable(integer)),
-  ...each('failed_step? message?', nullable(text)),
+  ...each('authors_count? commit_count? percent? push_percent?', integer),
+  ...each('failed_step? message?', text),
   'project_choices?': listOf(anyObject),
   ...each('url html_url authors_url repository_url', address),
 })

@@ -251,7 +251,8 @@ function checkAccept({ headers, call, routeOptions }: FastifyRequest) {
   const { followed, streamed, media = [] } = routeOptions.config.endpoint ?? {}
   if (call.dialect.media.has('octets') && media.includes('octets')) return
   if (media.some((medium) => isPlain(medium) && headers.accept?.includes(medium))) return
-  if (call.dialect.takes_json || (call.dialect.takes_stream && (followed || streamed))) return
+  // The spec accepts any value, so a client that names another type gets JSON, too. One that asks for a stream would wait for it.
+  if (call.dialect.takes_json || !call.dialect.takes_stream || followed || streamed) return
   const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
   throw new Refusal('unacceptable', message)
 }

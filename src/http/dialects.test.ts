@@ -39,12 +39,16 @@ for (const [header, wanted] of accepts) {
   })
 }
 
-test('an Accept that admits no JSON is 415 in the documented shape', async () => {
+test('any Accept gets JSON, but one that asks for a stream only is 415 where nothing is streamed', async () => {
   await using forge = await openForge()
-  const answer = await forge.nobody.with({ accept: 'application/xml' }).get('/')
+  for (const accept of ['text/html', 'application/xml', 'nonsense', 'text/html, text/event-stream;q=0']) {
+    const shown = await forge.nobody.with({ accept }).get('/')
+    assert.deepEqual([shown.status, shown.headers.get('content-type')], [200, 'application/json; charset=utf-8'], accept)
+  }
+  const answer = await forge.nobody.with({ accept: 'text/event-stream' }).get('/')
   assert.equal(answer.status, 415)
   const { message, status } = (await answer.json()) as { message: string; status: string }
-  assert.equal(message, "Unsupported 'Accept' header: 'application/xml'. Must accept 'application/json'.")
+  assert.equal(message, "Unsupported 'Accept' header: 'text/event-stream'. Must accept 'application/json'.")
   assert.equal(status, '415')
 })
 

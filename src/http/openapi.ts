@@ -121,7 +121,7 @@ export const phrases: Record<number, string> = {
   409: 'Conflict with the present state',
   410: 'Closed',
   413: 'The body is too large',
-  415: 'The client accepts no JSON',
+  415: 'The client asks for a stream that does not exist',
   422: 'Validation failed',
   429: 'Too many open streams; see Retry-After',
   503: 'Temporarily unavailable; see Retry-After',

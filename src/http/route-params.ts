@@ -105,8 +105,12 @@ function readParams({ path }: Endpoint, params: Record<string, string>) {
   )
 }
 
-/** Not Found for anything but a number in range. Ids have up to 15 digits, numbers within a repository up to 9. */
+/**
+ * Not Found for anything but a number in range. Ids have up to 15 digits, numbers within a repository up to 9. NaN for a malformed id of a
+ * delivery, which the handler refuses with 400 once the caller may see the hook, as the spec says.
+ */
 function readNumber(name: string, text: string) {
+  if (name === 'delivery_id' && !/^\d+$/.test(text)) return Number.NaN
   if (!/^\d{1,15}$/.test(text) || (name.endsWith('_number') && text.length > 9)) throw missing()
   return Number(text)
 }

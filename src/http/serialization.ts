@@ -11,6 +11,13 @@ export interface Wire {
 /** Which names a response uses if the spec and the public documentation differ. The `Accept` header decides. */
 export type Brand = 'service' | 'github'
 
+/**
+ * A field that the spec types without null, and the public documentation with null: `zero` stands for null, unless the client asks for the
+ * public API. docs/decisions.md lists the fields.
+ */
+export const specified = <Value>(value: Value | null, zero: Value, { brand }: Pick<Wire, 'brand'>): Value | null =>
+  brand === 'github' ? value : (value ?? zero)
+
 /** The default version. */
 export const firstVersion = '2022-11-28'
 

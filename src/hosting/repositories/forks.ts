@@ -105,10 +105,16 @@ export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Reposit
 }
 
 /** The template that a repository was generated from, if visible to the viewer. */
-export async function findTemplate(db: Queryable, viewer: Viewer, { template_id }: Repository): Promise<Repository | undefined> {
-  if (template_id === null) return undefined
-  const { rows } = await listRepositories(db, viewer, sql`r.id = ${template_id}`, sql`r.id`, { limit: 1, offset: 0 })
-  return rows[0]
+export async function findTemplate(db: Queryable, viewer: Viewer, repo: Repository): Promise<Repository | undefined> {
+  return (await findTemplates(db, viewer, [repo])).get(repo.template_id ?? 0)
+}
+
+/** The templates of a page of repositories that are visible to the viewer, by id. */
+export async function findTemplates(db: Queryable, viewer: Viewer, repos: Repository[]): Promise<Map<number, Repository>> {
+  const ids = [...new Set(repos.flatMap(({ template_id }) => template_id ?? []))]
+  if (!ids.length) return new Map()
+  const { rows } = await listRepositories(db, viewer, sql`r.id = any(${ids})`, sql`r.id`, { limit: ids.length, offset: 0 })
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** How many repositories of each network the viewer may see, by the network's id. A network that is not listed has one. */

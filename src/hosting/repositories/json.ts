@@ -1,6 +1,15 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { NullableLicense, repositoryLicenseJson } from '#hosting/templates/json.ts'
-import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import {
+  Address,
+  NullableString,
+  NullableTimestamp,
+  nodeId,
+  specified,
+  Timestamp,
+  timestamp,
+  type Wire,
+} from '#http/serialization.ts'
 import { permissionsOf } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Repository, RepositoryName } from './repositories.ts'
@@ -182,9 +191,9 @@ export function repositoryJson(repo: Repository, wire: Wire, personal: boolean):
   return {
     ...short,
     clone_url: `${short.html_url}.git`,
-    mirror_url: emptyText(null, wire),
+    mirror_url: specified<string>(null, '', wire),
     svn_url: short.html_url,
-    homepage: emptyText(repo.homepage, wire),
+    homepage: specified(repo.homepage, '', wire),
     language: repo.language,
     forks_count: repo.forks_count,
     forks: repo.forks_count,
@@ -221,9 +230,6 @@ export function repositoryJson(repo: Repository, wire: Wire, personal: boolean):
     template_repository: null,
   }
 }
-
-/** The spec types these fields as strings, the public documentation as strings or null. */
-const emptyText = (text: string | null, { brand }: Wire) => (brand === 'github' ? text : (text ?? ''))
 
 export const FullRepository = Type.Object(
   {

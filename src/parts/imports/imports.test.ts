@@ -22,7 +22,7 @@ test('an import shows the fields of each state, and numbers never decrease', asy
   const started = await expect(201, answer)
   assert.equal(answer.headers.get('location'), `${ada.base}${path}`)
   assert.deepEqual(started, {
-    vcs: null,
+    vcs: '',
     vcs_url,
     use_lfs: 'undecided',
     status: 'detecting',

@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, NullableString, NullableTimestamp, specified, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { type CommitAuthor, correctionFailure, type Import, type Report } from './import-row.ts'
 import { fieldsOf, statusText } from './states.ts'
@@ -62,7 +62,7 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
   const fields = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
-    vcs: imported.vcs,
+    vcs: specified<string>(imported.vcs, '', wire),
     vcs_url: imported.vcs_url,
     ...(svn_root !== null && { svn_root }),
     ...(svn_ignore && { svn_ignore }),

@@ -21,7 +21,7 @@ test('watchers are notified once that a repository was imported', async () => {
   await told(forge)
 
   const [{ subject, reason, repository }, ...more] = await ben.read('/notifications')
-  const url = `${forge.web}/api/v3${path}`
+  const url = `${forge.web}/api/v3/repos/ada/engine`
   assert.deepEqual(subject, {
     ...{ title: `Imported from ${vcs_url}`, type: 'RepositoryImport', state: null },
     ...{ url, latest_comment_url: url, html_url: `${forge.web}/ada/engine` },

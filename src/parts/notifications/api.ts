@@ -35,6 +35,7 @@ const listing = {
 } as const
 
 const Background = Type.Object({ message: Type.String() }, { title: 'InBackground' })
+const finished = { message: 'The notifications of this repository are marked as read.' }
 const background = {
   message:
     "Unread notifications couldn't be marked in a single request. Notifications are being marked as read in the background.",
@@ -109,8 +110,8 @@ export const api = group('Notifications', [
       const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
       if (body.read === false) return new Answer(undefined, { status: 205 })
       const marks = { last_read_at, list_snapshot: await lastListSnapshot(db, viewer, last_read_at) }
-      const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
-      return finished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
+      const isFinished = await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
+      return isFinished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
     },
   ),
   get(
@@ -162,12 +163,12 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/get-thread-subscription-for-authenticated-user',
-      summary: 'Get the subscription of the caller to a thread; 404 if there is none',
+      summary: 'Get the subscription of the caller to a thread; 404 after the caller left it',
       answers: { 200: ThreadSubscriptionSchema },
     },
     async ({ db, viewer, params, wire }) => {
       const thread = await loadThread(db, viewer, params.thread_id)
-      const subscription = await findThreadSubscription(db, viewer, thread.subject_id)
+      const subscription = await findThreadSubscription(db, viewer, thread)
       if (!subscription) throw missing()
       return threadSubscriptionJson(subscription, thread, wire)
     },
@@ -224,8 +225,7 @@ export const api = group('Notifications', [
     async ({ db, viewer, repo, body }) => {
       const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
       const marks = { last_read_at, list_snapshot: await lastListSnapshot(db, viewer, last_read_at), repo_id: repo.id }
-      await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
-      return background
+      return (await db.transaction((transaction) => markAllRead(transaction, viewer, marks))) ? finished : background
     },
   ),
 ])

@@ -2,7 +2,7 @@ import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
 import type { RepositoryName } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, NullableString, NullableTimestamp, specified, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { ruleOf, type ThreadReason } from './reasons.ts'
 import type { ThreadSubscription } from './thread-subscription.ts'
@@ -31,7 +31,11 @@ export const ThreadSchema = Type.Object(
   { title: 'Thread' },
 )
 
-export const threadJson = (thread: Thread, wire: Wire) => describe(thread, minimalRepositoryJson(thread.repo, wire), wire)
+export const threadJson = (thread: Thread, wire: Wire) => describe(thread, threadRepositoryJson(thread.repo, wire), wire)
+
+function threadRepositoryJson(repo: RepositoryName, wire: Wire): Static<typeof MinimalRepository> {
+  return { ...minimalRepositoryJson(repo, wire), description: specified(repo.description, '', wire) }
+}
 
 /** Threads of one repository share its JSON. */
 export function threadsJson(threads: Thread[], wire: Wire): Static<typeof ThreadSchema>[] {
@@ -39,7 +43,7 @@ export function threadsJson(threads: Thread[], wire: Wire): Static<typeof Thread
   return threads.map((thread) => {
     let repository = written.get(thread.repo)
     if (!repository) {
-      repository = minimalRepositoryJson(thread.repo, wire)
+      repository = threadRepositoryJson(thread.repo, wire)
       written.set(thread.repo, repository)
     }
     return describe(thread, repository, wire)
@@ -67,11 +71,14 @@ function describe(thread: Thread, repository: Static<typeof MinimalRepository>, 
     unread: thread.unread,
     done: thread.done,
     updated_at: timestamp(thread.updated_at),
-    last_read_at: thread.last_read_at && timestamp(thread.last_read_at),
+    last_read_at: specified(thread.last_read_at && timestamp(thread.last_read_at), neverRead, wire),
     url: thread_url,
     subscription_url: `${thread_url}/subscription`,
   }
 }
+
+/** Earlier than every update, so that a comparison with `updated_at` is right. */
+const neverRead = '1970-01-01T00:00:00Z'
 
 /** Invitations and transfers have no title of their own. */
 export function titleOf({ title, type }: Pick<Thread, 'title' | 'type'>, full_name: string) {
@@ -106,8 +113,8 @@ export function addressesOf(
             html_url: `${wire.web}/organizations/${hook_org}/settings/hooks/${hook_id}`,
           }
     case 'RepositoryImport':
-      // The page of the import itself requires the right to import.
-      return { url: `${api}/import`, html_url: web }
+      // Not the import itself: it takes the right to import and a classic token, and the operator or the variant may close imports.
+      return { url: api, html_url: web }
   }
 }
 

@@ -22,7 +22,9 @@ const background =
 test('octokit marks a thread as read: 205 with last_read_at', async () => {
   for (const [index, { rest }] of octokitsOf(forge, ben).entries()) {
     const { thread, news } = await openWithNews()
-    assert.deepEqual([thread.unread, thread.last_read_at], [true, null])
+    // The spec types it as a string, the public documentation as a string or null.
+    assert.deepEqual([thread.unread, thread.last_read_at], [true, '1970-01-01T00:00:00Z'])
+    assert.equal((await rest.activity.getThread({ thread_id: Number(thread.id) })).data.last_read_at, null)
     clock.advance(61_000)
     const { status, data } = await rest.activity.markThreadAsRead({ thread_id: Number(thread.id) })
     assert.deepEqual([status, data || ''], [205, ''], `variant ${index}`)
@@ -102,7 +104,7 @@ test('marking a repository affects only its threads and always responds 202', as
   for (const { rest } of octokitsOf(forge, ben)) {
     const [here, there] = [await openWithNews(), await openWithNews()]
     const { status, data } = await rest.activity.markRepoNotificationsAsRead(here.repo)
-    assert.deepEqual([status, data.message], [202, background])
+    assert.deepEqual([status, data.message], [202, 'The notifications of this repository are marked as read.'])
     assert.deepEqual(await here.news(), [])
     assert.deepEqual(await there.news(), ['It rattles: mention'])
     await expect(202, await ben.put(`${here.path}/notifications`, {}))
@@ -113,7 +115,7 @@ test('marking a repository affects only its threads and always responds 202', as
 test('more than a thousand threads of a repository are marked in the background', async () => {
   const place = await forge.place()
   await fillInbox(forge, dan, place, 1500)
-  await expect(202, await dan.put(`${place.path}/notifications`))
+  assert.equal((await expect(202, await dan.put(`${place.path}/notifications`))).message, background)
   assert.deepEqual(await place.inbox(dan, ''), [])
 })
 

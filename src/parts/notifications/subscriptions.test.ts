@@ -65,11 +65,21 @@ test('manual: a user who subscribes is notified from then on, also without watch
   assert.deepEqual(await place.inbox(ben), ['It rattles: manual'])
 })
 
-test('a watcher has no subscription to the thread', async () => {
+test('a thread that is only watched has a subscription, which ends with the watch', async () => {
   const place = await forge.place()
   await place.open(cy)
   const { id } = await place.thread(ada)
-  assert.equal((await ada.get(`/notifications/threads/${id}/subscription`)).status, 404)
+  const own = `/notifications/threads/${id}/subscription`
+  const { subscribed, ignored, reason, created_at } = await ada.read(own)
+  assert.deepEqual({ subscribed, ignored, reason }, { subscribed: true, ignored: false, reason: 'subscribed' })
+  assert.equal(created_at, (await ada.read(`${place.path}/subscription`)).created_at)
+  await expect(204, await ada.delete(own))
+  assert.equal((await ada.read(own)).subscribed, true, 'notifications still arrive')
+  await expect(204, await ada.delete(`${place.path}/subscription`))
+  assert.equal((await ada.read(own)).subscribed, false)
+  await expect(200, await ada.put(own))
+  await expect(204, await ada.delete(own))
+  assert.equal((await ada.get(own)).status, 404, 'the subscription was deleted')
 })
 
 test('octokit subscribes, ignores and unsubscribes, and reads the subscription', async () => {
@@ -134,7 +144,7 @@ test('watchers are still notified of a thread they left', async () => {
   await expect(204, await ben.delete(subscription))
   await say(cy, number)
   assert.deepEqual(await news(), ['It rattles: mention'])
-  assert.equal((await ben.get(subscription)).status, 404)
+  assert.partialDeepStrictEqual(await ben.read(subscription), { subscribed: true, reason: 'subscribed' })
 })
 
 const silences: [string, (path: string) => Promise<Response>][] = [
@@ -181,7 +191,7 @@ test('in state muted, a watcher is notified of an assignment with its reason', a
   await expect(204, await ben.delete(subscription))
   await assign(conversation, number)
   assert.deepEqual(await news(), ['It rattles: assign'])
-  assert.equal((await ben.get(subscription)).status, 404)
+  assert.partialDeepStrictEqual(await ben.read(subscription), { subscribed: true, reason: 'subscribed' })
 })
 
 test('an ignored repository sends no notifications, not even mentions', async () => {

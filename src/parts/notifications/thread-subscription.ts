@@ -1,6 +1,7 @@
 import type { Reason } from '#activity/acts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import type { Thread } from './threads.ts'
 
 /** A user's decision to be notified of a thread, or to ignore it. */
 export interface ThreadSubscription {
@@ -12,15 +13,28 @@ export interface ThreadSubscription {
 
 const columns = sql`s.state = 'subscribed' as subscribed, s.state = 'ignored' as ignored, s.reason, s.created_at`
 
-/** A user who left a thread (state `muted`) has no subscription to it. */
-export function findThreadSubscription(
+/** The states of a thread of the user's. A user who left it (state `muted`) has no subscription, unless they watch the repository. */
+export async function findThreadSubscription(
   db: Queryable,
   user: { id: number },
-  subject_id: number,
+  { subject_id, repo_id, type, updated_at }: Pick<Thread, 'subject_id' | 'repo_id' | 'type' | 'updated_at'>,
 ): Promise<ThreadSubscription | undefined> {
-  return db.first(sql`
-    select ${columns} from thread_subscriptions s
-    where s.subject_id = ${subject_id} and s.user_id = ${user.id} and s.state <> 'muted'`)
+  const found = await db.first<{
+    state: string | null
+    reason: Reason
+    created_at: Date
+    watches: boolean
+    watched_at: Date
+  }>(sql`
+    select s.state, s.reason, s.created_at, coalesce(not w.ignored and watches(w, ${type}), false) as watches, w.created_at as watched_at
+    from (select) one left join thread_subscriptions s on s.subject_id = ${subject_id} and s.user_id = ${user.id}
+      left join subscriptions w on w.repo_id = ${repo_id} and w.user_id = ${user.id}`)
+  const { state = null, reason = 'subscribed', created_at = null, watches = false, watched_at = null } = found ?? {}
+  if (state === 'subscribed' || state === 'ignored') {
+    return { subscribed: state === 'subscribed', ignored: state === 'ignored', reason, created_at: created_at ?? updated_at }
+  }
+  if (state === 'muted' && !watches) return undefined
+  return { subscribed: watches, ignored: false, reason: 'subscribed', created_at: watched_at ?? updated_at }
 }
 
 /** Keeps the reason of an earlier subscription. */

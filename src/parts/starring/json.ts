@@ -1,10 +1,14 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
-import { Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { NullableRepository, RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import { specified, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, type TObject, Type } from '#platform/schema.ts'
 import type { Stargazer, StarredRepository } from './starring.ts'
 
-const StarredRepositorySchema = Type.Object({ ...RepositorySchema.properties, network_count: Type.Integer() })
+const StarredRepositorySchema = Type.Object({
+  ...RepositorySchema.properties,
+  template_repository: NullableRepository,
+  network_count: Type.Integer(),
+})
 const StarredItem = Type.Object({ starred_at: Timestamp, repo: StarredRepositorySchema })
 const StargazerItem = Type.Object({ starred_at: Timestamp, user: SimpleUser })
 
@@ -16,7 +20,13 @@ export const StarredList = either(StarredRepositorySchema, StarredItem)
 export const StargazerList = either(SimpleUser, StargazerItem)
 
 export function starredJson(row: StarredRepository, wire: Wire, dated: boolean): Static<typeof StarredList>[number] {
-  const repo = { ...repositoryJson(row, wire, true), network_count: row.network_count }
+  const listed = repositoryJson(row, wire, true)
+  const repo = {
+    ...listed,
+    description: specified(listed.description, '', wire),
+    template_repository: row.template ? repositoryJson(row.template, wire, true) : null,
+    network_count: row.network_count,
+  }
   return dated ? { starred_at: timestamp(row.starred_at), repo } : repo
 }
 

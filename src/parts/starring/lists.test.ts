@@ -109,6 +109,30 @@ test('starred repositories have the fields that only these lists have', async ()
   assert.partialDeepStrictEqual((await github.read('/users/ben/starred'))[0], { mirror_url: null, homepage: null })
 })
 
+test('a starred repository shows its template to users who may see it, and empty texts in the dialect of the spec', async () => {
+  await using forge = await openEngine()
+  const { ada, ben } = forge
+  await ada.owns('mould', { is_template: true, auto_init: true })
+  await expect(201, await ada.post('/repos/ada/mould/generate', { name: 'cast' }))
+  for (const name of ['cast', 'engine']) await star(ben, `ada/${name}`)
+  const templates = async (path: string) =>
+    (await ben.read(path)).map(
+      (repo: { template_repository: { full_name: string } | null }) => repo.template_repository?.full_name,
+    )
+  for (const path of ['/user/starred?direction=asc', '/users/ben/starred?direction=asc']) {
+    assert.deepEqual((await templates(path)).toSorted(), ['ada/mould', undefined])
+  }
+  await expect(200, await ada.patch('/repos/ada/mould', { private: true }))
+  assert.deepEqual(await templates('/user/starred'), [undefined, undefined])
+  const github = ben.with({ accept: 'application/vnd.github+json' })
+  const engine = async (client: Client) =>
+    (await client.read('/user/starred')).find(({ name }: { name: string }) => name === 'engine')
+  const shown = await engine(ben)
+  assert.deepEqual([shown.description, shown.homepage], ['', ''])
+  const documented = await engine(github)
+  assert.deepEqual([documented.description, documented.homepage], [null, null])
+})
+
 test('starred repositories are sorted by star or push in both directions, and invalid values use the default', async () => {
   await using forge = await openEngine()
   const { ada, ben } = forge

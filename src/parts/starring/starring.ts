@@ -1,5 +1,5 @@
 import { publishChange } from '#activity/publish.ts'
-import { countNetworks } from '#hosting/repositories/forks.ts'
+import { countNetworks, findTemplates } from '#hosting/repositories/forks.ts'
 import { forkedColumn, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Database, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -46,6 +46,7 @@ export async function listStargazers(db: Queryable, repo: Repository, { limit, o
 export interface StarredRepository extends Repository {
   starred_at: Date
   network_count: number
+  template: Repository | undefined
 }
 
 const orders: Record<string, Sql> = {
@@ -76,5 +77,10 @@ export async function listStarred(
     },
   )
   const counts = await countNetworks(db, viewer, rows)
-  return { rows: rows.map((row) => ({ ...row, network_count: counts.get(row.network_id) ?? 1 })), total }
+  const templates = await findTemplates(db, viewer, rows)
+  const related = (row: Repository) => ({
+    network_count: counts.get(row.network_id) ?? 1,
+    template: templates.get(row.template_id ?? 0),
+  })
+  return { rows: rows.map((row) => ({ ...row, ...related(row) })), total }
 }

@@ -46,11 +46,14 @@ export const appHookApi = (belfry: Belfry): Group =>
         list: 'by cursor',
         answers: { 200: Type.Array(DeliveryItemSchema) },
       },
-      async ({ db, app, query, page }) => {
+      async ({ db, app, query, page, wire }) => {
         const hook = await loadAppHook(db, app)
         const wanted = { status: readStatus(query.status), cursor: readCursor(query.cursor), limit: page.limit }
         const { rows, ...cursors } = await listDeliveries(db, hook, wanted)
-        return new Answer(rows.map(deliveryItemJson), { cursors })
+        return new Answer(
+          rows.map((row) => deliveryItemJson(row, wire)),
+          { cursors },
+        )
       },
     ),
     get(
@@ -58,6 +61,7 @@ export const appHookApi = (belfry: Belfry): Group =>
       {
         ...asApp,
         operation: 'apps/get-webhook-delivery',
+        refuses: ['malformed', 'missing'],
         summary: 'Get a delivery of the webhook of the app with its request and response',
         answers: { 200: DeliverySchema },
       },
@@ -71,6 +75,7 @@ export const appHookApi = (belfry: Belfry): Group =>
       {
         ...asApp,
         operation: 'apps/redeliver-webhook-delivery',
+        refuses: ['malformed', 'missing'],
         summary: 'Redeliver a payload with the same guid to the current url of the app',
         answers: { 202: Type.Object({}, { title: 'Accepted' }) },
       },

@@ -23,11 +23,14 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
       list: 'by cursor',
       answers: { 200: Type.Array(DeliveryItemSchema) },
     },
-    async ({ db, params, query, page, ...context }) => {
+    async ({ db, params, query, page, wire, ...context }) => {
       const hook = await loadHook(db, targetOf(context), params.hook_id)
       const wanted = { status: readStatus(query.status), cursor: readCursor(query.cursor), limit: page.limit }
       const { rows, ...cursors } = await listDeliveries(db, hook, wanted)
-      return new Answer(rows.map(deliveryItemJson), { cursors })
+      return new Answer(
+        rows.map((row) => deliveryItemJson(row, wire)),
+        { cursors },
+      )
     },
   ),
   get(
@@ -35,6 +38,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...reads,
       operation: `${names}/get-webhook-delivery`,
+      refuses: ['malformed'],
       summary: 'Get a delivery with its request and response',
       answers: { 200: DeliverySchema },
     },
@@ -48,6 +52,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...writes,
       operation: `${names}/redeliver-webhook-delivery`,
+      refuses: ['malformed'],
       summary: 'Redeliver a payload with the same guid to the current url',
       answers: { 202: Accepted },
     },

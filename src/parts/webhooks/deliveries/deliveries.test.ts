@@ -143,7 +143,7 @@ test('a delivery shows its request and response', async () => {
   )
   assert.deepEqual(delivery, {
     ...{ id, guid, delivered_at: db.now.toISOString(), redelivery: false, duration: 0.123, status: 'OK', status_code: 200 },
-    ...{ event: 'push', action: null, installation_id: null, repository_id: repo_id, throttled_at: null },
+    ...{ event: 'push', action: '', installation_id: 0, repository_id: repo_id, throttled_at: null },
     url: 'https://example.com/',
     request: {
       headers: {
@@ -160,14 +160,14 @@ test('a delivery shows its request and response', async () => {
   })
   const [large] = await fillDeliveries(forge, hook, [502], { body: null })
   const { request, response } = await ada.read(`${path}/deliveries/${large}`)
-  assert.deepEqual([request.payload, response], [null, { headers: null, payload: null }])
+  assert.deepEqual([request.payload, response], [{}, { headers: {}, payload: '' }])
 })
 
 test('only administrators read deliveries, and only below their own hook', async () => {
   const { hook, path } = await openPlace()
   const other = await openPlace()
   const [id] = await fillDeliveries(forge, hook, [200])
-  for (const wrong of [`${path}/deliveries/1`, `${path}/deliveries/junk`, `${path}/deliveries/${'9'.repeat(15)}`]) {
+  for (const wrong of [`${path}/deliveries/1`, `${path}/deliveries/${'9'.repeat(15)}`]) {
     await expect(404, await ada.get(wrong))
     await expect(404, await ada.post(`${wrong}/attempts`))
   }
@@ -222,10 +222,31 @@ test("an organization's hook has the same endpoints for deliveries, but no test 
   const [id] = await fillDeliveries(forge, hook, [200], { body: '{}' })
   assert.deepEqual((await pageOf(ada, `${path}/deliveries`)).ids, [id])
   const { request, repository_id } = await ada.read(`${path}/deliveries/${id}`)
-  assert.deepEqual([request.headers['X-Service-Hook-Installation-Target-Type'], repository_id], ['organization', null])
+  assert.deepEqual([request.headers['X-Service-Hook-Installation-Target-Type'], repository_id], ['organization', 0])
   await expect(202, await ada.post(`${path}/deliveries/${id}/attempts`))
   assert.equal((await ada.post(`${path}/tests`)).status, 404)
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   assert.equal((await ben.get(`${path}/deliveries`)).status, 404)
   assert.equal((await (await forge.tokenFor('ada', ['repo'])).get(`${path}/deliveries`)).status, 403)
+})
+
+test('a malformed delivery id is 400 for users who may see the hook, and 404 for others', async () => {
+  const { path } = await openPlace()
+  for (const [wrong, status] of [
+    ['abc', 400],
+    ['1x', 400],
+    ['-1', 400],
+    ['1.5', 400],
+    ['9'.repeat(30), 404],
+  ] as const) {
+    const at = `${path}/deliveries/${wrong}`
+    assert.equal(
+      (await expect(status, await ada.get(at))).message,
+      status === 400 ? 'delivery_id must be an integer.' : 'Not Found',
+    )
+    await expect(status, await ada.post(`${at}/attempts`))
+    await expect(status, await ada.post(`${at}/outcome`, { status_code: 200 }))
+    await expect(404, await ben.get(at))
+    await expect(404, await ben.post(`${at}/attempts`))
+  }
 })

@@ -91,7 +91,13 @@ export async function listDeliveries(db: Database, hook: Pick<Hook, 'id' | 'targ
 }
 const beyond = Number.MAX_SAFE_INTEGER
 
+/** The path has something else than an integer, see route-params.ts. */
+export function checkDeliveryId(id: number) {
+  if (Number.isNaN(id)) throw new Refusal('malformed', 'delivery_id must be an integer.')
+}
+
 export async function loadDelivery(db: Queryable, hook: Pick<Hook, 'id' | 'target_type'>, id: number): Promise<FullDelivery> {
+  checkDeliveryId(id)
   const found = await db.first<FullDelivery>(sql`
     select ${columns}, ${installationOf(hook)}, d.url, d.request_headers, d.response_headers, d.response_body, p.body
     from deliveries d left join payloads p on p.id = d.payload_id where d.id = ${id} and d.hook_id = ${hook.id}`)

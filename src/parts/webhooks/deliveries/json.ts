@@ -1,5 +1,5 @@
 import { fillIn } from '#activity/outbox/addresses.ts'
-import { NullableString, NullableTimestamp, Timestamp, type Wire } from '#http/serialization.ts'
+import { NullableString, NullableTimestamp, specified, Timestamp, type Wire } from '#http/serialization.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { type Static, Type } from '#platform/schema.ts'
@@ -42,7 +42,7 @@ export const DeliverySchema = Type.Object(
 )
 
 /** Times have milliseconds here, as in the public API, because several deliveries may share a second. */
-export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItemSchema> {
+export function deliveryItemJson(delivery: Delivery, wire: Wire): Static<typeof DeliveryItemSchema> {
   return {
     id: delivery.id,
     guid: delivery.guid,
@@ -52,9 +52,9 @@ export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItem
     status: delivery.status,
     status_code: delivery.status_code,
     event: delivery.event,
-    action: delivery.action,
-    installation_id: delivery.installation_id,
-    repository_id: delivery.repo_id,
+    action: specified(delivery.action, '', wire),
+    installation_id: specified(delivery.installation_id, 0, wire),
+    repository_id: specified(delivery.repo_id, 0, wire),
     throttled_at: delivery.throttled_at?.toISOString() ?? null,
   }
 }
@@ -62,13 +62,16 @@ export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItem
 export function deliveryJson(delivery: FullDelivery, hook: Hook, wire: Wire): Static<typeof DeliverySchema> {
   const { body } = delivery
   return {
-    ...deliveryItemJson(delivery),
+    ...deliveryItemJson(delivery, wire),
     url: delivery.url,
     request: {
       headers: headersOf(delivery, hook, delivery.request_headers),
-      payload: body === null ? null : JSON.parse(fillIn(body, wire.web)),
+      payload: specified<object>(body === null ? null : JSON.parse(fillIn(body, wire.web)), {}, wire),
     },
-    response: { headers: joinHeaders(delivery.response_headers), payload: delivery.response_body },
+    response: {
+      headers: specified(joinHeaders(delivery.response_headers), {}, wire),
+      payload: specified(delivery.response_body, '', wire),
+    },
   }
 }
 

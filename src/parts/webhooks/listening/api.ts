@@ -37,6 +37,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType, signing: Omit
     {
       ...writes,
       operation: `${names}/report-webhook-outcome`,
+      refuses: ['malformed'],
       summary: 'Report the outcome of a delivery of a webhook to belfry:listen',
       body: ReportSchema,
       own_transaction: true,

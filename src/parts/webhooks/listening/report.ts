@@ -1,4 +1,5 @@
 import { listening } from '#activity/outbox/outbox.ts'
+import { checkDeliveryId } from '#parts/webhooks/deliveries/deliveries.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { cut } from '#parts/webhooks/sending/exchange.ts'
 import { responseStatus } from '#parts/webhooks/sending/failures.ts'
@@ -27,6 +28,7 @@ export type Report = Static<typeof ReportSchema>
 
 /** Records the outcome of a pending delivery as if we had sent it. A second report finds no pending delivery and is a 404. */
 export async function reportOutcome(db: Database, signing: SigningContext, hook: Hook, id: number, report: Report) {
+  checkDeliveryId(id)
   if (hook.url !== listening) throw wrong('url', `Only webhooks to ${listening} accept reports of outcomes`)
   const { status, status_code } = statusOf(report)
   const [waiting] = await readPending(db, hook, [id])

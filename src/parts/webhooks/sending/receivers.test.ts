@@ -15,11 +15,11 @@ const raw = (text: string) => (socket: Socket) => void socket.end(text, 'latin1'
 interface Came {
   status: string
   status_code: number
-  headers: Record<string, string> | null
-  body: string | null
+  headers: Record<string, string>
+  body: string
 }
 
-const none = { headers: null, body: null }
+const none = { headers: {}, body: '' }
 const late = { status: 'timed out', status_code: 504, ...none }
 const cutOff = { status: closed, status_code: 502, ...none }
 const noHttp = { status: 'the answer is not HTTP', status_code: 502, ...none }
@@ -97,7 +97,7 @@ test('an unreachable receiver is recorded as such', async () => {
     const hook = await hookTo(url)
     const [delivery] = await delivered(ada, hook)
     assert.partialDeepStrictEqual(delivery, { status: 'failed to connect to host', status_code: 502, url })
-    assert.deepEqual(delivery.response, { headers: null, payload: null })
+    assert.deepEqual(delivery.response, { headers: {}, payload: '' })
   }
 })
 
@@ -172,6 +172,6 @@ test('a payload that is too large is recorded as a failure and not sent', async 
     status_code: 413,
     event: 'push',
   })
-  assert.equal(delivery.request.payload, null)
+  assert.deepEqual(delivery.request.payload, {})
   assert.equal(receiver.received.length, 1)
 })
