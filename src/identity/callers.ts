@@ -174,8 +174,7 @@ export class Authenticator {
     const delivery = await findDelivery(db, user)
     if (delivery) {
       // Codes are short, so wrong codes count like wrong passwords.
-      const right =
-        code !== undefined && (await guessAtAccount(db, { login: user.login, address }, () => spendCode(db, vault, user, code)))
+      const right = code !== undefined && (await guessAtAccount(db, user, address, () => spendCode(db, vault, user, code)))
       if (code === undefined && delivery === 'sms') await sendCode(db, send_text, user)
       if (!right) throw new CodeRequired(delivery)
     }

@@ -81,6 +81,27 @@ test('after ten wrong passwords for an account none is taken, until a quarter of
   assert.equal((await guesser.signIn('ada')).status, 303)
 })
 
+test('wrong passwords count at the account, whether by login or by e-mail address, in any spelling', async () => {
+  await using forge = await openForge()
+  await forge.person('lilith')
+  const guesser = new Guest(forge)
+  const names = ['lilith', 'LILITH', 'lilith@example.com', 'LILITH@example.com', 'l\u0130lith@example.com']
+  for (let count = 0; count < 10; count++) {
+    assert.equal((await guesser.signIn(names[count % names.length] ?? '', 'wrong')).status, 422)
+  }
+  for (const name of names) assert.equal((await guesser.signIn(name, "lilith's password")).status, 403, name)
+  const basic = { authorization: `Basic ${btoa("lilith@example.com:lilith's password")}` }
+  assert.equal((await forge.nobody.with(basic).get('/user')).status, 403)
+})
+
+test('a login is ASCII: another letter that PostgreSQL lowers to the same one does not sign in', async () => {
+  await using forge = await openForge()
+  await forge.person('lilith')
+  for (const name of ['l\u0130lith', 'lili\u0442h'])
+    assert.equal((await new Guest(forge).signIn(name, "lilith's password")).status, 422)
+  assert.equal((await new Guest(forge).signIn('LILITH', "lilith's password")).status, 303)
+})
+
 test('after fifty wrong passwords from one address none is taken from there', async () => {
   await using forge = await openForge()
   await forge.person('ada')

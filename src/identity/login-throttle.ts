@@ -7,31 +7,55 @@ const forAccount = 10
 const fromNetwork = 50
 const minutes = 15
 
-/** Guesses are counted by login and address. The account need not exist, because responses must not reveal which accounts exist. */
-export interface Guess {
-  login: string
-  address: string
+/** Checks a guess at a password or a code of an account. `check` returns undefined for a wrong guess. */
+export async function guessAtAccount<T>(
+  db: Database,
+  user: { id: number },
+  address: string,
+  check: () => Promise<T | undefined>,
+) {
+  return guessWithin(db, [...(await accountLimits(db, [user], address)), ...networksOf(address)], check)
+}
+
+/**
+ * Checks a guess at the accounts that a login or an e-mail address opens. It counts at each of them, however the name is written. A name
+ * without an account has a count too, because responses must not reveal which accounts exist.
+ */
+export async function guessByName<T>(
+  db: Database,
+  { name, address, accounts }: { name: string; address: string; accounts: { id: number }[] },
+  check: () => Promise<T | undefined>,
+) {
+  const limits = accounts.length ? await accountLimits(db, accounts, address) : [await nameLimit(db, name)]
+  return guessWithin(db, [...limits, ...networksOf(address)], check)
+}
+
+/** PostgreSQL lowers the name, as it does when it looks for an account. */
+async function nameLimit(db: Database, name: string): Promise<Limit> {
+  const { lowered } = await db.load<{ lowered: string }>(sql`select lower(${name.slice(0, 200)}::text) as lowered`)
+  return { subject: `name ${lowered}`, most: forAccount }
 }
 
 /**
  * Guesses at an account count together, whatever their address, except for an address with a session of the account: it has a count
  * of its own, so that strangers cannot lock the owner out.
  */
-async function accountLimits(db: Database, { login, address }: Guess): Promise<Limit[]> {
-  const name = login.toLowerCase().slice(0, 100)
+async function accountLimits(db: Database, accounts: { id: number }[], address: string): Promise<Limit[]> {
+  const known = await db.rows<{ user_id: number }>(sql`
+    select s.user_id from sessions s where s.user_id = any(${accounts.map(({ id }) => id)}::bigint[])
+      and s.address = ${address} and not s.awaits_code and s.expires_at > ${db.now}`)
   const network = networkOf(address)
-  const known = await db.first(sql`
-    select from sessions s join accounts a on a.id = s.user_id
-    where lower(a.login) = ${name} and s.address = ${address} and not s.awaits_code and s.expires_at > ${db.now} limit 1`)
-  return [
-    { subject: known ? `account ${name} at ${network}` : `account ${name}`, most: forAccount },
-    ...limitsFrom('guesses', address, fromNetwork),
-  ]
+  return accounts.map(({ id }) => {
+    const own = known.some(({ user_id }) => user_id === id)
+    return { subject: own ? `account ${id} at ${network}` : `account ${id}`, most: forAccount }
+  })
 }
 
-/** Checks a guess at a password or a code of an account. `check` returns undefined for a wrong guess. */
-export async function guessAtAccount<T>(db: Database, guess: Guess, check: () => Promise<T | undefined>) {
-  return guessWithin(db, await accountLimits(db, guess), check)
+const networksOf = (address: string) => limitsFrom('guesses', address, fromNetwork)
+
+/** Checks a guess at the code that a device shows. */
+export function guessAtDevice<T>(db: Database, user: { id: number }, address: string, check: () => Promise<T | undefined>) {
+  return guessWithin(db, [{ subject: `device code of ${user.id}`, most: forAccount }, ...networksOf(address)], check)
 }
 
 /**

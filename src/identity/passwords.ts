@@ -2,16 +2,22 @@ import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
 import { hashPassword, verifyPassword } from '#platform/secrets.ts'
 import { type Account, accountColumns } from './accounts.ts'
-import { type Guess, guessAtAccount } from './login-throttle.ts'
+import { guessByName } from './login-throttle.ts'
+
+/** A password is tried with a login or an e-mail address. */
+export interface Guess {
+  login: string
+  address: string
+}
 
 /** The user with this password, or undefined. A name that does not exist takes equally long. Refuses a suspended user. */
-export async function checkPassword(db: Database, guess: Guess, password: string): Promise<Account | undefined> {
+export async function checkPassword(db: Database, { login, address }: Guess, password: string): Promise<Account | undefined> {
   // PostgreSQL text cannot contain a null character, so no login has one.
-  if (guess.login.includes('\0')) return undefined
-  const matched = await guessAtAccount(db, guess, async () => {
-    const found = await findByName(db, guess.login)
+  if (login.includes('\0')) return undefined
+  const found = await findByName(db, login)
+  const matched = await guessByName(db, { name: login, address, accounts: found }, async () => {
     // An unknown address takes as many hashes as one with several accounts.
-    const tried = Array.from({ length: isAddress(guess.login) ? mostByAddress : 1 }, (_, index) => found[index])
+    const tried = Array.from({ length: isAddress(login) ? mostByAddress : 1 }, (_, index) => found[index])
     const right = await Promise.all(tried.map((account) => verifyPassword(account?.password_hash, password)))
     const matches = tried.filter((account, index) => account && right[index])
     const match = matches.find((account) => !account?.suspended_at) ?? matches[0]
@@ -33,7 +39,11 @@ const isAddress = (name: string) => name.includes('@')
  */
 const mostByAddress = 3
 
-function findByName(db: Database, name: string) {
+/** Logins are ASCII. In PostgreSQL, `lower('İ')` is an ASCII letter, so another spelling would open the account. */
+const isLogin = (name: string) => /^[\x21-\x7e]+$/.test(name)
+
+async function findByName(db: Database, name: string) {
+  if (!isAddress(name) && !isLogin(name)) return []
   const select = sql`select ${accountColumns}, a.password_hash from accounts a where a.type = 'User'`
   const claims = sql`${select} and lower(a.email) = lower(${name})`
   return db.rows<Account & { password_hash: string | null }>(

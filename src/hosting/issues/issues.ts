@@ -9,6 +9,7 @@ import { empty, type Queryable, type Sql, sql, type Transaction } from '#platfor
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 import { associationOf, person, personOf } from './authors.ts'
 import { mentioning } from './mentioned.ts'
 import { checkEnabled } from './rights.ts'
@@ -184,11 +185,11 @@ function inState({ state, since }: IssueFilter): Sql {
 
 /** Issues that have all of the labels; `among` is a condition on the labels. */
 function labelled({ labels }: IssueFilter, among: Sql): Sql {
-  const names = [...new Set(labels.split(',').map((name) => name.trim().toLowerCase()))].filter(Boolean)
+  const names = [...new Set(labels.split(',').map((name) => name.trim()))].filter(Boolean)
   if (!names.length) return empty
   return sql`and i.id in (
-    select b.issue_id from labels l join issue_labels b on b.label_id = l.id where ${among} and lower(l.name) = any(${names})
-    group by b.issue_id having count(*) = ${names.length})`
+    select b.issue_id from labels l join issue_labels b on b.label_id = l.id where ${among} and lower(l.name) = any(${lowerEach(names)})
+    group by b.issue_id having count(*) = cardinality(${lowerEach(names)}))`
 }
 
 /** Numbers within a repository, and ids across repositories, increase in creation order: `place` is one of the two columns. */

@@ -2,6 +2,7 @@ import { type Account, accountColumns, type Person, personColumns } from '#ident
 import { codeOf, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 
 export interface NewUser {
   login: string
@@ -236,7 +237,7 @@ export function reserveLogin(path: string) {
 /** Accounts that are older than the reservation of their login. They keep it, because a rename would break links to them. */
 export async function listReservedLogins(db: Queryable): Promise<string[]> {
   const rows = await db.rows<{ login: string }>(sql`
-    select login from accounts where lower(login) = any(${[...reserved]}) order by id limit 100`)
+    select login from accounts where lower(login) = any(${lowerEach([...reserved])}) order by id limit 100`)
   return rows.map(({ login }) => login)
 }
 

@@ -6,6 +6,7 @@ import type { Person } from '#identity/accounts.ts'
 import { type App, appColumns, appSource } from '#identity/apps.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 import type { Actors } from './rules.ts'
 
 export interface ActorNames {
@@ -42,7 +43,7 @@ async function findUsers(db: Queryable, logins: string[]): Promise<Person[]> {
   if (!logins.length) return []
   const rows = await db.rows<{ user: Person }>(sql`
     select ${person} as user from accounts a
-    where a.type = 'User' and lower(a.login) = any(${logins.map((login) => login.toLowerCase())})`)
+    where a.type = 'User' and lower(a.login) = any(${lowerEach(logins)})`)
   return rows.map(({ user }) => user)
 }
 

@@ -78,11 +78,11 @@ export async function findAllAuthors(
   commits: { author: { email: string }; committer: { email: string } }[],
 ): Promise<Authors[]> {
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
-  const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
-  const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
+  const addresses = emails.map((email) => email.replaceAll('\0', ''))
+  const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/i.exec(address)?.[1] ?? 0))
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
-      join accounts a on a.id = ${ownerOfAddress(sql`w.address`)}
+      join accounts a on a.id = ${ownerOfAddress(sql`lower(w.address)`)}
     union all
     select ${personColumns}, null from accounts a where a.type = 'User' and a.id = any(${[...new Set(ids)]})`)
   const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))

@@ -5,6 +5,7 @@ import { visible } from '#hosting/repositories/visibility.ts'
 import type { Viewer } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
 import type { Slice } from '#platform/listed.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 import { accountOf, among, type Conditions, conditionsOf, inDates, inNumbers } from './conditions.ts'
 import { countOpen } from './open-issues.ts'
 import { parseQuery, type Qualifier, refused } from './query.ts'
@@ -67,10 +68,7 @@ function conditionsFor(viewer: Viewer & { login: string | null }): Conditions {
         where p.issue_id = i.id and v.state <> 'PENDING' and v.author_id = ${person(login)})`,
     // Of labels with commas between, one is enough.
     label: (names) => sql`i.id in (select b.issue_id from labels l join issue_labels b on b.label_id = l.id
-      where lower(l.name) = any(${names
-        .toLowerCase()
-        .split(',')
-        .map((name) => name.trim())}))`,
+      where lower(l.name) = any(${lowerEach(names.split(',').map((name) => name.trim()))}))`,
     milestone: (title) => sql`exists (select from milestones m where m.id = i.milestone_id and lower(m.title) = lower(${title}))`,
     no: among('no', {
       label: sql`not exists (${labelled})`,

@@ -19,7 +19,7 @@ export async function searchLabels(
   const { terms } = parseQuery(q, new Set())
   const texts = sql`lower(l.name || ' ' || coalesce(l.description, ''))`
   const source = sql`labels l where l.repo_id = ${repo.id}
-    and not exists (select from unnest(${terms.map((term) => term.toLowerCase())}::text[]) term where position(term in ${texts}) = 0)`
+    and not exists (select from unnest(${terms}::text[]) term where position(lower(term) in ${texts}) = 0)`
   const down = order === 'asc' ? sql`asc` : sql`desc`
   const by = sort === 'created' || sort === 'updated' ? sql`l.id ${down}` : sql`lower(l.name)`
   const found: Listed<Label> = await listed(db, { columns: labelColumns, source, order: by }, slice)
@@ -46,7 +46,7 @@ export async function searchTopics(db: Queryable, viewer: Viewer, q: string, sli
       select t.name, count(*)::integer as repository_count, min(r.created_at) as created_at, max(r.updated_at) as updated_at
       from repositories r cross join lateral unnest(r.topics) t (name)
       where r.topics <> '{}' and ${visible(viewer)}
-        and not exists (select from unnest(${terms.map((term) => term.toLowerCase())}::text[]) term where position(term in t.name) = 0)
+        and not exists (select from unnest(${terms}::text[]) term where position(lower(term) in t.name) = 0)
       group by t.name) found where true ${conditionsOf(qualifiers, topicConditions)}`
   const found: Listed<Topic> = await listed(db, { columns: sql`*`, source, order: sql`repository_count desc, name` }, slice)
   return { ...found, terms }

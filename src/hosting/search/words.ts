@@ -10,7 +10,7 @@ export function prefixQuery(text: string, weights = ''): Sql | undefined {
     .split(' or ')
     .map((part) =>
       [...part.matchAll(/(-)?("[^"]*"|\S+)/g)].flatMap(([, not, said = '']) =>
-        (said.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `${not ? '!' : ''}${word.toLowerCase()}:*${weights}`),
+        (said.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `${not ? '!' : ''}${word}:*${weights}`),
       ),
     )
     .filter((words) => words.length)

@@ -4,6 +4,7 @@ import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 import { checkSlug, loadTeam, type NewTeam, type Team, taken } from './teams.ts'
 
 export interface TeamContents {
@@ -46,13 +47,14 @@ export async function createTeam(
 
 /** Returns the members that it added. */
 async function addMaintainers(db: Transaction, org: Organization, team: { id: number }, maintainers: string[]) {
-  const logins = [...new Set(maintainers.map((login) => login.toLowerCase()))]
-  if (!logins.length) return []
+  if (!maintainers.length) return []
   // The lock makes a concurrent removal from the organization wait, so that it also removes what is added here.
-  const members = await db.rows<{ user_id: number }>(sql`
-    select m.user_id from memberships m join accounts a on a.id = m.user_id
-    where m.org_id = ${org.id} and lower(a.login) = any(${logins}) for key share of m`)
-  if (members.length < logins.length) throw notFound('maintainers', 'must be members of the organization')
+  const members = await db.rows<{ user_id: number; login: string }>(sql`
+    select m.user_id, a.login from memberships m join accounts a on a.id = m.user_id
+    where m.org_id = ${org.id} and lower(a.login) = any(${lowerEach(maintainers)}) for key share of m`)
+  const found = new Set(members.map(({ login }) => login.toLowerCase()))
+  if (!maintainers.every((login) => found.has(login.toLowerCase())))
+    throw notFound('maintainers', 'must be members of the organization')
   return db.rows<{ member_id: number }>(sql`
     insert into team_members (team_id, user_id, role, created_at)
     select ${team.id}, unnest(${members.map(({ user_id }) => user_id)}::bigint[]), 'maintainer', ${db.now}::timestamptz
@@ -61,18 +63,17 @@ async function addMaintainers(db: Transaction, org: Organization, team: { id: nu
 
 /** Returns the repositories that it added. */
 async function addRepositories(db: Transaction, org: Organization, creator: Account, team: { id: number }, names: string[]) {
-  const wanted = [...new Set(names.map((name) => name.toLowerCase()))]
-  if (!wanted.length) return []
-  const found = sql`repositories r where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${wanted})
-    and lower(r.name) = any(${wanted.map((name) => name.slice(name.indexOf('/') + 1))}) and access_of(${creator.id}, r) = 5`
+  const wanted = new Set(names.map((name) => name.toLowerCase()))
+  if (!wanted.size) return []
+  const found = sql`repositories r where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${lowerEach(names)})
+    and lower(r.name) = any(${lowerEach(names.map((name) => name.slice(name.indexOf('/') + 1)))}) and access_of(${creator.id}, r) = 5`
   const pairs = sql`
     select m.user_id, f.id as repo_id from team_members m, (select r.id from ${found}) f where m.team_id = ${team.id}`
   return changingAccess(db, thisOwner(org), pairs, async () => {
     const added = await db.rows<{ repo_id: number; access: number }>(sql`
       insert into team_repositories (team_id, repo_id, access)
       select ${team.id}, r.id, (select access from teams where id = ${team.id}) from ${found} returning repo_id, access`)
-    if (added.length !== wanted.length)
-      throw notFound('repo_names', 'must be repositories of the organization that you administer')
+    if (added.length !== wanted.size) throw notFound('repo_names', 'must be repositories of the organization that you administer')
     return added
   })
 }

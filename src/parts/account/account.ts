@@ -50,14 +50,13 @@ export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owne
 
 /** Every given proof must be right. A code alone is enough only if the user entered the password within the last hour. */
 async function checkProof(db: Database, vault: Vault, { user, session, address }: Owner, { password, code }: Proof) {
-  const guess = { login: user.login, address }
   if (password || !code) {
-    if (!(await checkPassword(db, guess, password))) throw wrong('The password is wrong.')
+    if (!(await checkPassword(db, { login: user.login, address }, password))) throw wrong('The password is wrong.')
     await confirmSession(db, session)
   } else if (!isConfirmed(db, session)) {
     throw wrong('Give your password: it was not asked for within the last hour.')
   }
-  if (code && !(await guessAtAccount(db, guess, () => spendCode(db, vault, user, code)))) {
+  if (code && !(await guessAtAccount(db, user, address, () => spendCode(db, vault, user, code)))) {
     throw wrong('The code is wrong, too old, or was used before.')
   }
 }

@@ -26,9 +26,9 @@ export function listAccounts(
   filter: UserFilter,
   slice: Slice,
 ): Promise<Listed<ListedAccount>> {
-  const start = `${words.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+  const start = `${words.replaceAll(/[\\%_]/g, '\\$&')}%`
   const found = words
-    ? sql`and (lower(a.login) like ${start} or lower(a.name) like ${start} or lower(a.email) like ${start})`
+    ? sql`and (lower(a.login) like lower(${start}) or lower(a.name) like lower(${start}) or lower(a.email) like lower(${start}))`
     : sql``
   return listed(
     db,
@@ -55,8 +55,8 @@ export interface ListedRepository {
 
 /** All repositories, by size, the largest first: administrators look here when a disk fills. */
 export function listAllRepositories(db: Queryable, words: string, slice: Slice): Promise<Listed<ListedRepository>> {
-  const start = `${words.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-  const found = words ? sql`where lower(r.name) like ${start} or lower(o.login) like ${start}` : sql``
+  const start = `${words.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const found = words ? sql`where lower(r.name) like lower(${start}) or lower(o.login) like lower(${start})` : sql``
   return listed(
     db,
     {

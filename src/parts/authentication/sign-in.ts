@@ -27,7 +27,7 @@ export async function finishSignIn(
   code: string,
   origin: Origin,
 ): Promise<string | undefined> {
-  return guessAtAccount(db, { login: user.login, address: origin.address }, async () => {
+  return guessAtAccount(db, user, origin.address, async () => {
     const read = await readCode(db, user, code)
     return db.transaction(async (transaction) => {
       if (!(await takeCode(transaction, vault, user, read))) return undefined

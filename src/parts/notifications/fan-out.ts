@@ -2,6 +2,7 @@ import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
 import { keptId } from '#hosting/repositories/deletion-lock.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 
 interface PendingEvent {
   id: number
@@ -82,7 +83,7 @@ async function recordMentions(db: Transaction, { id }: PendingEvent, { users }: 
     from notification_events n join notification_subjects s on s.id = n.subject_id join thread_subscriptions t on t.subject_id = s.id
       join accounts a on a.id = t.user_id cross join unnest(array['mentioned', 'subscribed']) with ordinality as e (event, place)
     where n.id = ${id} and s.issue_id is not null and t.state = 'subscribed' and a.id is distinct from n.actor_id
-      and lower(a.login) = any(${users})
+      and lower(a.login) = any(${lowerEach(users)})
       and (e.event = 'mentioned' or not exists (
         select from issue_events o where o.issue_id = s.issue_id and o.actor_id = a.id and o.event = 'subscribed'))
     order by a.id, e.place`)

@@ -37,9 +37,12 @@ const mostTerms = 30
 /** Parses the text of the filter box. A quoted text is one word. */
 export function readFilter(text: string): Search {
   const search: Search = { terms: [], unknown: [] }
-  const words = text.slice(0, longestFilter).replaceAll('\0', '').toLowerCase()
-  for (const [written, minus, key, quoted, plain] of words.matchAll(/(-?)(?:(repo|reason|is):)?(?:"([^"]*)"|(\S+))/g)) {
-    const value = quoted ?? plain ?? ''
+  const words = text.slice(0, longestFilter).replaceAll('\0', '')
+  for (const [written, minus, prefix, quoted, plain] of words.matchAll(/(-?)(?:(repo|reason|is):)?(?:"([^"]*)"|(\S+))/gi)) {
+    const key = prefix?.toLowerCase()
+    const said = quoted ?? plain ?? ''
+    // PostgreSQL compares the words of a title, whatever their case.
+    const value = key ? said.toLowerCase() : said
     if (search.terms.length === mostTerms || value === '') continue
     if (key && !known[key]?.(value)) search.unknown.push(written)
     else search.terms.push({ not: minus === '-', key: (key ?? 'title') as Term['key'], value })
@@ -110,7 +113,7 @@ function inRepositories(names: string[]): Sql | undefined {
   const halves = names.map((name) => name.split('/'))
   return sql`t.repo_id = any(array(
     select x.id from unnest(${halves.map(([owner]) => owner)}::text[], ${halves.map(([, name]) => name)}::text[]) n (owner, name)
-      join accounts o on lower(o.login) = n.owner join repositories x on x.owner_id = o.id and lower(x.name) = n.name))`
+      join accounts o on lower(o.login) = lower(n.owner) join repositories x on x.owner_id = o.id and lower(x.name) = lower(n.name)))`
 }
 
 const title = sql`coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title,

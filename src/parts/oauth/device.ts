@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Account } from '#identity/accounts.ts'
 import { countAttempt, limitsFrom } from '#identity/attempts.ts'
 import { type Application, findApplication, findClient } from '#identity/clients.ts'
-import { guessAtAccount } from '#identity/login-throttle.ts'
+import { guessAtDevice } from '#identity/login-throttle.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import { scopesFor } from './authorize.ts'
@@ -124,7 +124,7 @@ export async function findWaiting(
   typed: string,
 ): Promise<WaitingDevice | undefined> {
   const plain = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
-  return guessAtAccount(db, { login: `device code of ${user.login}`, address }, () =>
+  return guessAtDevice(db, user, address, () =>
     db.first<WaitingDevice>(sql`
       select d.user_code, p.client_id, d.scopes from device_codes d join applications p on p.id = d.application_id
       where d.user_code = ${`${plain.slice(0, 4)}-${plain.slice(4)}`} and d.allowed is null and d.expires_at > ${db.now}`),

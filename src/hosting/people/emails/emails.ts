@@ -3,6 +3,7 @@ import type { Account } from '#identity/accounts.ts'
 import { ifDuplicate, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { type Fault, invalid, Refusal } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 
 export interface Email {
   email: string
@@ -45,14 +46,14 @@ export async function addEmails(db: Transaction, user: Account, emails: string[]
   }
   const primary = held ?? first ?? ''
   const further = held === null ? emails.slice(1) : emails
-  if (further.some((email) => isSame(email, primary))) throw taken()
+  if (await includes(db, further, primary)) throw taken()
   await db
     .query(sql`
       insert into emails (user_id, email, claimed_at) select ${user.id}, unnest(${further}::text[]), ${db.now}::timestamptz`)
     .catch(ifDuplicate(taken))
   const { rows } = await listEmails(db, user, { limit: mostEmails + 1, offset: 0 })
   if (rows.length > mostEmails) throw refused({ code: 'custom', message: `an account has at most ${mostEmails} addresses` })
-  return rows.filter(({ email }) => emails.some((added) => isSame(added, email)))
+  return rows.filter(({ email }) => emails.includes(email))
 }
 
 /**
@@ -76,11 +77,12 @@ export async function makePrimary(db: Transaction, user: Account, email: string)
 /** Deletes all of the addresses or none. */
 export async function deleteEmails(db: Transaction, user: Account, emails: string[]) {
   const held = await lockPrimary(db, user)
-  if (held !== null && emails.some((email) => isSame(email, held)))
+  if (held !== null && (await includes(db, emails, held)))
     throw refused({ code: 'custom', message: 'the primary address cannot be deleted; change it with PATCH /user' })
-  const wanted = [...new Set(emails.map((email) => email.toLowerCase()))]
-  const { rowCount } = await db.query(sql`delete from emails where user_id = ${user.id} and lower(email) = any(${wanted})`)
-  if (rowCount !== wanted.length) throw new Refusal('missing', 'Email address does not exist')
+  const { complete } = await db.load<{ complete: boolean }>(sql`
+    with deleted as (delete from emails where user_id = ${user.id} and lower(email) = any(${lowerEach(emails)}) returning 1)
+    select count(*) = cardinality(${lowerEach(emails)}) as complete from deleted`)
+  if (!complete) throw new Refusal('missing', 'Email address does not exist')
 }
 
 export async function setEmailVisibility(db: Transaction, user: Account, visibility: 'public' | 'private'): Promise<Email[]> {
@@ -98,6 +100,11 @@ async function lockPrimary(db: Transaction, user: Account) {
   return email
 }
 
-const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+/** Whether an address is among others, in any case. */
+async function includes(db: Transaction, emails: string[], email: string) {
+  const { found } = await db.load<{ found: boolean }>(sql`select lower(${email}) = any(${lowerEach(emails)}) as found`)
+  return found
+}
+
 const refused = (fault: Omit<Fault, 'resource' | 'field'>) => invalid({ resource: 'UserEmail', field: 'email', ...fault })
 const taken = () => refused({ code: 'already_exists', message: 'email is already listed' })

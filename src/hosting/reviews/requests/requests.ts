@@ -8,6 +8,7 @@ import { knownTo } from '#hosting/teams/teams.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 
 /** Reviewers: users by login, teams by slug. */
 export interface Reviewers {
@@ -25,10 +26,10 @@ export async function requestReviews(
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
   const pull = await lockPull(db, repo, number, viewer)
-  if (reviewers.some((login) => login.toLowerCase() === pull.author?.login.toLowerCase())) {
+  const wanted = await findAssignable(db, repo, reviewers)
+  if (pull.author && wanted.some(({ id }) => id === pull.author?.id)) {
     throw new Refusal('invalid', 'Review cannot be requested from pull request author.')
   }
-  const wanted = await findAssignable(db, repo, reviewers)
   const slugs = [...new Set(team_reviewers.map((slug) => slug.toLowerCase()))]
   const teams_wanted = await db.rows<{ id: number }>(sql`select t.id from ${teamsOf(repo, asker, slugs)}`)
   if (wanted.some(({ id }) => id === null) || teams_wanted.length < slugs.length) throw notCollaborators(repo)
@@ -56,11 +57,10 @@ export async function withdrawRequests(
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
   const pull = await lockPull(db, repo, number, viewer)
-  const logins = reviewers.map((login) => login.toLowerCase())
   const slugs = team_reviewers.map((slug) => slug.toLowerCase())
   const withdrawn = await db.rows<{ user_id: number | null; team_id: number | null }>(sql`
     delete from review_requests where pull_id = ${pull.id} and (
-      user_id in (select id from accounts where lower(login) = any(${logins}))
+      user_id in (select id from accounts where lower(login) = any(${lowerEach(reviewers)}))
       or team_id in (select t.id from ${teamsOf(repo, asker, slugs)}))
     returning user_id, team_id`)
   if (!withdrawn.length) return pull

@@ -111,7 +111,7 @@ type Enable = (db: Transaction, recovery: RecoveryCodes) => Promise<boolean>
 function turnOn(visit: SignedIn, enable: Enable, again: (problem: Problem) => Outcome) {
   const { db, visitor, session, request } = visit
   return attempt(async () => {
-    const made = await guessAtAccount(db, { login: visitor.login, address: request.ip }, async () => {
+    const made = await guessAtAccount(db, visitor, request.ip, async () => {
       const recovery = await newRecoveryCodes()
       return db.transaction(async (transaction) => {
         if (!(await enable(transaction, recovery))) return undefined

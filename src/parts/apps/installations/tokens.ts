@@ -3,6 +3,7 @@ import type { App } from '#identity/apps.ts'
 import { type AppPermissions, accessByPermissions, includesLevel, permissionsOfApp } from '#identity/permissions.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
+import { lowerEach } from '#platform/lower-case.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import { type Installation, included } from './installation.ts'
 
@@ -67,7 +68,7 @@ async function findRepositories(db: Transaction, installation: Installation, { r
   const ids = [...new Set(repository_ids ?? [])]
   const found = await db.rows<{ id: number; name: string }>(sql`
     select r.id, lower(r.name) as name from repositories r
-    where ${included(installation)} and (lower(r.name) = any(${names}::text[]) or r.id = any(${ids}::bigint[]))`)
+    where ${included(installation)} and (lower(r.name) = any(${lowerEach(names)}) or r.id = any(${ids}::bigint[]))`)
   const complete =
     names.every((name) => found.some((row) => row.name === name)) && ids.every((id) => found.some((row) => row.id === id))
   if (!complete || !found.length) {

@@ -20,9 +20,9 @@ interface Shown {
 /** The choice of repositories, and the form for finding those that are not listed, which must not be inside another form. */
 export async function repositoryChoice(visit: SignedIn, { account, installation, kept = {} }: Shown) {
   const { db, visitor, query } = visit
-  const wanted = (query.get('q') ?? '').replaceAll('\0', '').slice(0, 100).toLowerCase()
+  const wanted = (query.get('q') ?? '').replaceAll('\0', '').slice(0, 100)
   const viewer = { viewer_id: visitor.id, sees_private: true }
-  const condition = sql`r.owner_id = ${account.id} and strpos(lower(r.name), ${wanted}) > 0`
+  const condition = sql`r.owner_id = ${account.id} and strpos(lower(r.name), lower(${wanted})) > 0`
   const { rows, total } = await listRepositories(db, viewer, condition, sql`lower(r.name)`, { limit: most, offset: 0 })
   const ids = rows.map(({ id }) => id)
   const held = await db.rows<{ repo_id: number }>(sql`
