@@ -1242,12 +1242,14 @@ create table refresh_tokens (
   application_id bigint not null,
   user_id bigint not null,
   token_id bigint,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  code_digest bytea
 );
 alter table refresh_tokens add constraint refresh_tokens_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id) ON DELETE CASCADE;
 alter table refresh_tokens add constraint refresh_tokens_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id) ON DELETE SET NULL;
 alter table refresh_tokens add constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table refresh_tokens add constraint refresh_tokens_pkey PRIMARY KEY (digest);
+CREATE INDEX refresh_tokens_code ON refresh_tokens USING btree (code_digest) WHERE (code_digest IS NOT NULL);
 CREATE INDEX refresh_tokens_expiry ON refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_grant ON refresh_tokens USING btree (application_id, user_id);
 CREATE INDEX refresh_tokens_token ON refresh_tokens USING btree (token_id) WHERE (token_id IS NOT NULL);

@@ -97,6 +97,13 @@ test(
     assert.equal((await refresh(twice.refresh_token)).error, 'bad_refresh_token')
     assert.equal((await as(twice.access_token).get('/user')).status, 401)
 
+    const again = await consent(visitor, { client_id })
+    const refreshed = await refresh((await ask(forge, { client_id, client_secret, code: again })).refresh_token)
+    assert.equal((await as(refreshed.access_token).get('/user')).status, 200)
+    assert.equal((await ask(forge, { client_id, client_secret, code: again })).error, 'bad_verification_code')
+    assert.equal((await as(refreshed.access_token).get('/user')).status, 401, 'a replayed code ends what was refreshed from it')
+    assert.equal((await refresh(refreshed.refresh_token)).error, 'bad_refresh_token')
+
     const heard = await heardOf(forge, () => visitor.fill(`/settings/connections/applications/${client_id}`, {}))
     assert.deepEqual(
       heard.map(({ event, payload }) => `${event} ${payload.action} ${payload.sender.login}`),

@@ -58,11 +58,9 @@ export async function spendCode(db: Transaction, code: CodeRow) {
   await db.query(sql`update authorization_codes set used_at = ${db.now} where digest = ${code.digest}`)
 }
 
-/** A code that is presented twice was stolen from one of the two clients, so the tokens it gave are deleted. */
+/** A code that is presented twice was stolen from one of the two clients, so its tokens and those refreshed from them are deleted. */
 export async function endTokensOf(db: Transaction, application: Application, code: string) {
-  await db.query(sql`
-    delete from refresh_tokens r using tokens t
-    where t.id = r.token_id and t.code_digest = ${digest(code)} and t.application_id = ${application.id}`)
+  await db.query(sql`delete from refresh_tokens where code_digest = ${digest(code)} and application_id = ${application.id}`)
   await db.query(sql`delete from tokens where code_digest = ${digest(code)} and application_id = ${application.id}`)
 }
 

@@ -44,7 +44,8 @@ export function lockGrant(db: Transaction, application: Id, user: Id): Promise<G
 interface NewOAuthToken {
   user_id: number
   scopes: string[]
-  code_digest?: Buffer
+  /** The code that it descends from, also by refreshing. */
+  code_digest?: Buffer | null
 }
 
 /** Returns the token in clear text; undefined if the user has revoked the grant or is suspended. */
@@ -79,8 +80,8 @@ async function issueAppToken(
     delete from refresh_tokens where expires_at <= ${db.now} or digest in (
       select digest from refresh_tokens where application_id = ${application.id} and user_id = ${user.id} order by expires_at desc, digest offset 9)`)
   await db.query(sql`
-    insert into refresh_tokens (digest, application_id, user_id, token_id, expires_at)
-    values (${digest(refresh_token)}, ${application.id}, ${user.id}, ${id}, ${db.now}::timestamptz + ${refreshLifetime} * interval '1 second')`)
+    insert into refresh_tokens (digest, application_id, user_id, token_id, code_digest, expires_at)
+    values (${digest(refresh_token)}, ${application.id}, ${user.id}, ${id}, ${code_digest}, ${db.now}::timestamptz + ${refreshLifetime} * interval '1 second')`)
   return { access_token: token, expires_in: appUserLifetime, refresh_token, refresh_token_expires_in: refreshLifetime }
 }
 
