@@ -9,14 +9,21 @@ import { settingsPage } from './settings.ts'
 type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>
 
 /**
- * For handlers that create a credential: asks for the password, unless the user entered it within the last hour, and then handles the form.
- * So a stolen session, or one left open on a shared machine, is not enough to gain lasting access.
+ * For handlers that create a credential or give rights: asks for the password, unless the user entered it within the last hour, and then
+ * handles the form. So a stolen session, or one left open on a shared machine, is not enough to gain lasting access.
+ * `test/confirmed-forms.test.ts` lists the forms that do not ask, with the reason.
  */
 export function confirmed(handler: Handler): Handler {
   return (visit) => {
     if (isConfirmed(visit.db, visit.session)) return handler(visit)
     return visit.form.has(passwordField) ? confirm(visit, handler) : confirmPage(visit)
   }
+}
+
+/** For a form with several buttons, of which some need the password. */
+export function confirmedIf(needed: (visit: SignedIn) => boolean, handler: Handler): Handler {
+  const asking = confirmed(handler)
+  return (visit) => (needed(visit) ? asking(visit) : handler(visit))
 }
 
 const passwordField = 'confirm_password'
@@ -46,7 +53,7 @@ function confirmPage(visit: SignedIn, problem?: Problem): Outcome {
     ? [...visit.form].filter(([name]) => name !== 'csrf' && name !== passwordField)
     : [['return_to', request.url]]
   const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
-  const body = html`<p>You are about to change how your account can be used. Give your password to go on; for an hour you will not be asked again.</p>
+  const body = html`<p>You are about to change who has access, or what can act for you. Enter your password to continue. You will not be asked again for an hour.</p>
 ${form(
   visit,
   sent ? request.url : confirmPath,

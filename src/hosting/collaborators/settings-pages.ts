@@ -11,6 +11,7 @@ import { badge } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -27,7 +28,7 @@ const place = '/:owner/:repo/settings/collaborators'
 
 export const pages: PageRoute[] = [
   showOwn(place, (visit) => list(visit)),
-  submitOwn(place, invite),
+  submitOwn(place, confirmed(invite)),
   submitOwn(`${place}/remove`, remove),
 ]
 

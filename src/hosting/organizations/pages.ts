@@ -1,6 +1,7 @@
 import { createOrganization, updateProfile } from '#hosting/people/people.ts'
 import { ownedRepositories } from '#hosting/repositories/views/owned-repositories.ts'
 import { button } from '#web/components/button.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
@@ -16,7 +17,7 @@ export const pages: PageRoute[] = [
   show('/orgs/:org', async (visit) => ({ to: `/${(await loadVisited(visit)).login}` })),
   show('/orgs/:org/repositories', repositoriesPage),
   show('/orgs/:org/people', (visit) => peoplePage(visit)),
-  submitOwn('/orgs/:org/people', addMember),
+  submitOwn('/orgs/:org/people', confirmed(addMember)),
   submitOwn('/orgs/:org/people/remove', removeMember),
   submitOwn('/orgs/:org/people/cancel', cancel),
   submitOwn('/orgs/:org/people/visibility', changeVisibility),
@@ -24,7 +25,7 @@ export const pages: PageRoute[] = [
   submitOwn('/orgs/:org/invitation', answerInvitation),
   showOwn('/settings/organizations', ownOrganizations),
   showOwn('/organizations/:org/settings/profile', (visit) => settingsPage(visit)),
-  submitOwn('/organizations/:org/settings/profile', saveSettings),
+  submitOwn('/organizations/:org/settings/profile', confirmed(saveSettings)),
   submitOwn('/organizations/:org/settings/rename', rename),
 ]
 

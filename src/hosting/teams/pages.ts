@@ -8,6 +8,7 @@ import { badge } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
 import { box } from '#web/components/table.ts'
 import { banner } from '#web/components/toast.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
 import { listTeams, type Team } from './teams.ts'
@@ -21,15 +22,15 @@ const team = '/orgs/:org/teams/:slug'
 export const pages: PageRoute[] = [
   showOwn('/orgs/:org/teams', teamsPage),
   showOwn('/orgs/:org/new-team', (visit) => newTeamPage(visit)),
-  submitOwn('/orgs/:org/new-team', create),
+  submitOwn('/orgs/:org/new-team', confirmed(create)),
   show(team, (visit) => membersPage(visit)),
-  submitOwn(`${team}/members`, addTeamMember),
+  submitOwn(`${team}/members`, confirmed(addTeamMember)),
   submitOwn(`${team}/members/remove`, removeTeamMember),
   show(`${team}/repositories`, (visit) => repositoriesPage(visit)),
-  submitOwn(`${team}/repositories`, addTeamRepository),
+  submitOwn(`${team}/repositories`, confirmed(addTeamRepository)),
   submitOwn(`${team}/repositories/remove`, removeTeamRepository),
   showOwn(`${team}/edit`, (visit) => editPage(visit)),
-  submitOwn(`${team}/edit`, save),
+  submitOwn(`${team}/edit`, confirmed(save)),
   submitOwn(`${team}/delete`, remove),
 ]
 

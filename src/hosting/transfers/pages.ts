@@ -7,6 +7,7 @@ import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { moment } from '#web/components/time.ts'
+import { confirmedIf } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -24,7 +25,10 @@ import {
 
 const place = '/:owner/:repo/transfer'
 
-export const pages: PageRoute[] = [showOwn(place, (visit) => transferPage(visit)), submitOwn(place, submit)]
+export const pages: PageRoute[] = [
+  showOwn(place, (visit) => transferPage(visit)),
+  submitOwn(place, confirmedIf(givesAway, submit)),
+]
 
 /** A receiver may not be able to see the repository yet, so it is found among their offers. */
 async function findOffer({ db, visitor, params }: SignedIn) {
@@ -121,6 +125,10 @@ ${field({ label: 'New name', name: 'new_name', value: sent('new_name'), longest:
 <p class="buttons"><button class="danger" name="answer" value="offer">Transfer</button></p>`
   return html`<p>It moves at once to an organization you are a member of. Anyone else has to accept it first, and decides whether you keep access; its webhooks and deploy keys are removed then.</p>
 ${form(visit, `${pathOf(repo)}/transfer`, fields)}`
+}
+
+function givesAway({ form: sent }: SignedIn) {
+  return sent.get('answer') === 'offer' || sent.get('answer') === 'accept'
 }
 
 async function submit(visit: SignedIn): Promise<Outcome> {

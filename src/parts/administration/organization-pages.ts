@@ -9,6 +9,7 @@ import { badge } from '#web/components/label.ts'
 import { pager } from '#web/components/pager.ts'
 import { table } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -25,7 +26,7 @@ export const organizationRoutes: PageRoute[] = [
     `${place}/:login`,
     onlyAdmins((visit) => organizationPage(visit)),
   ),
-  submitOwn(`${place}/:login`, onlyAdmins(act)),
+  submitOwn(`${place}/:login`, onlyAdmins(confirmed(act))),
 ]
 
 async function list(visit: SignedIn): Promise<Outcome> {

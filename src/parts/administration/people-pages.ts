@@ -8,6 +8,7 @@ import { pager } from '#web/components/pager.ts'
 import { table } from '#web/components/table.ts'
 import { segments } from '#web/components/tabs.ts'
 import { moment } from '#web/components/time.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -24,12 +25,12 @@ export const peopleRoutes: PageRoute[] = [
     `${place}/new`,
     onlyAdmins((visit) => newUser(visit)),
   ),
-  submitOwn(`${place}/new`, onlyAdmins(create)),
+  submitOwn(`${place}/new`, onlyAdmins(confirmed(create))),
   showOwn(
     `${place}/:login`,
     onlyAdmins((visit) => userPage(visit)),
   ),
-  submitOwn(`${place}/:login`, onlyAdmins(act)),
+  submitOwn(`${place}/:login`, onlyAdmins(confirmed(act))),
 ]
 
 async function list(visit: SignedIn): Promise<Outcome> {

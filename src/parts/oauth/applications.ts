@@ -70,6 +70,9 @@ function checkApplication({ name, url, callback_url }: NewApplication) {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || url.length > 500)
     throw fault('url', 'The home page is an http or https address.')
   if (!isCallback(callback_url) || callback_url.length > 500) {
-    throw fault('callback_url', 'The callback is an absolute address without user-info and fragment.')
+    throw fault(
+      'callback_url',
+      'The callback is an absolute address without user-info, fragment, and the parameters code, state and error.',
+    )
   }
 }

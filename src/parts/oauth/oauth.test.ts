@@ -150,6 +150,28 @@ test('nobody is asked for what they allowed before; the token has what is asked 
   assert.equal(await scopeAfter({}), 'gist,repo,user')
 })
 
+test('after an hour, consent asks for the password and goes on; an application on the web that was allowed before does not', async () => {
+  await using scene = await openWeather()
+  const { forge, ada, client_id } = scene
+  const local = await register(forge, { name: 'Local', callback_url: 'http://127.0.0.1:4000/back' })
+  await consent(ada, { client_id: local.client_id, scope: 'repo' })
+  forge.clock.advance(3600_001)
+  const path = authorizePath({ client_id, scope: 'repo', state: 's' })
+  assert.equal(target(await ada.fill(path, { decision: 'deny' })).searchParams.get('error'), 'access_denied')
+  const asked = await ada.fill(path, { decision: 'authorize' })
+  assert.equal(asked.status, 403)
+  const page = await asked.text()
+  assert.ok(page.includes(`<input type="hidden" name="decision" value="authorize">`) && page.includes(`name="confirm_password"`))
+  assert.equal((await ada.get(path)).status, 200, 'nothing is granted yet')
+  const native = await ada.get(authorizePath({ client_id: local.client_id, scope: 'repo' }))
+  assert.equal(native.status, 200, 'the secret of a program on the machine of the user is no secret')
+  const given = target(await ada.fill(path, { decision: 'authorize', confirm_password: "ada's password" })).searchParams
+  assert.ok(given.get('code'))
+  assert.equal(given.get('state'), 's')
+  forge.clock.advance(3600_001)
+  assert.ok(target(await ada.get(path)).searchParams.get('code'))
+})
+
 test('ten tokens of a set work and the eleventh ends the oldest; after ten in an hour a person looks again', async () => {
   await using scene = await openWeather()
   const { forge, app, ada, client_id } = scene

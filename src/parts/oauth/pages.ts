@@ -1,4 +1,5 @@
 import { type Application, findApplication, loadApplication } from '#identity/clients.ts'
+import { isConfirmed } from '#identity/sessions.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { cardPage } from '#web/card-page.ts'
 import { avatar } from '#web/components/avatar.ts'
@@ -6,6 +7,7 @@ import { emptyState } from '#web/components/empty-state.ts'
 import { icon } from '#web/components/icon.ts'
 import { box } from '#web/components/table.ts'
 import { moment } from '#web/components/time.ts'
+import { confirmed, confirmedIf } from '#web/confirm-password.ts'
 import { type Html, html } from '#web/html.ts'
 import {
   form,
@@ -23,13 +25,14 @@ import { note, settingRow, settingsPage } from '#web/settings.ts'
 import { type AuthorizeRequest, allow, allowAgain, type Consent, deny, planConsent, readRequest, SentBack } from './authorize.ts'
 import { decideDevice, findWaiting, type WaitingDevice } from './device.ts'
 import { findGrant, type Grant, listAuthorized, revokeGrant } from './grants.ts'
+import { isNative } from './redirects.ts'
 import { inWords, withoutScope } from './scope-words.ts'
 
 export const pages: PageRoute[] = [
   show('/login/oauth/authorize', (visit) => authorize(visit, answer)),
   submit('/login/oauth/authorize', (visit) => authorize(visit, decide), signInAgain),
   showOwn('/login/device', (visit) => (visit.flash.done ? deviceDone(visit.flash.done) : deviceForm(visit))),
-  submitOwn('/login/device', device),
+  submitOwn('/login/device', confirmedIf(authorizes, device)),
   showOwn('/settings/applications', showAuthorized),
   showOwn('/settings/connections/applications', () => ({ to: '/settings/applications' })),
   showOwn('/settings/connections/applications/:client_id', showConnection),
@@ -73,16 +76,27 @@ function signInAgain(visit: Visit): Outcome {
   return signInFirst(visit)
 }
 
-/** A user does not confirm the same scopes twice. */
+/**
+ * A user does not confirm the same scopes twice. A program on the user's machine gives its secret to everyone who has the program, so the
+ * code is enough to get a token: it asks for the password like a new authorization.
+ */
 async function answer(visit: SignedIn, request: AuthorizeRequest): Promise<Outcome> {
+  if (isNative(request.redirect_uri) && !isConfirmed(visit.db, visit.session)) {
+    return consentPage(visit, request, await planConsent(visit.db, visit.visitor, request))
+  }
   const to = await visit.db.transaction((db) => allowAgain(db, visit.visitor, request))
   return to === undefined ? consentPage(visit, request, await planConsent(visit.db, visit.visitor, request)) : { to }
 }
 
+function authorizes({ form: sent }: Visit) {
+  return sent.get('decision') === 'authorize'
+}
+
 async function decide(visit: SignedIn, request: AuthorizeRequest): Promise<Outcome> {
-  const decision = visit.form.get('decision')
-  if (decision === 'deny') return { to: deny(request, docsOf(visit)) }
-  if (decision === 'authorize') return { to: await visit.db.transaction((db) => allow(db, visit.visitor, request)) }
+  if (visit.form.get('decision') === 'deny') return { to: deny(request, docsOf(visit)) }
+  if (authorizes(visit)) {
+    return confirmed(async ({ db, visitor }) => ({ to: await db.transaction((open) => allow(open, visitor, request)) }))(visit)
+  }
   return consentPage(visit, request, await planConsent(visit.db, visit.visitor, request))
 }
 

@@ -109,6 +109,10 @@ const cases: [callback: string, asked: string, allowed: boolean][] = [
   ['https://example.com/cb', 'https://example.com/cb?next=/x', yes],
   ['https://example.com/cb?app=1', 'https://example.com/cb?app=2', yes],
   ['https://example.com/cb', 'https://example.com/cb?next=%2fx', yes],
+  ['https://example.com/cb', 'https://example.com/cb?code=x', no],
+  ['https://example.com/cb', 'https://example.com/cb?a=1&state=x', no],
+  ['https://example.com/cb', 'https://example.com/cb?%65rror=x', no],
+  ['https://example.com/cb', 'https://example.com/cb?codes=x', yes],
   ['https://example.com/cb', 'https://example.com/cb#fragment', no],
   ['https://example.com/cb', 'https://example.com/cb#', no],
   ['https://example.com/cb', ' https://example.com/cb', no],
@@ -154,6 +158,8 @@ test('only an absolute address that no browser would run can be registered', () 
     'file:///etc/passwd',
     'https://u@a.example',
     'https://a.example/#x',
+    'https://a.example/?code=1',
+    'https://a.example/?x=1&state',
   ]) {
     assert.ok(!isCallback(bad), bad)
   }
@@ -176,4 +182,10 @@ test('the query that was there is kept, and comes first', () => {
     'https://a.example/cb?next=1&code=x',
   )
   assert.equal(withParameters('https://a.example/cb?', { code: 'x' }), 'https://a.example/cb?code=x')
+})
+
+test('an answer in an address that was registered earlier is dropped', () => {
+  for (const address of ['https://a.example/cb?code=y&error=z', 'https://a.example/cb?st%61te=y'])
+    assert.equal(withParameters(address, { code: 'x' }), 'https://a.example/cb?code=x')
+  assert.equal(withParameters('https://a.example/cb?code=y&a=1', { code: 'x' }), 'https://a.example/cb?a=1&code=x')
 })

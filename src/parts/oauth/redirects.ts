@@ -16,6 +16,7 @@ export function redirectTarget({ callback_url, strict_redirect }: Registration, 
   if (asked === undefined || asked === callback_url) return callback_url
   if (strict_redirect || !isPlain(asked)) return undefined
   const [callback, target] = [URL.parse(callback_url), URL.parse(asked)]
+  if (hasAnswer(asked)) return undefined
   if (!callback || !target || !sameHost(callback, target) || !isBelow(callback.pathname, target.pathname)) return undefined
   if (callback.port !== target.port && !isLocalWithPort(asked, target)) return undefined
   return asked
@@ -36,6 +37,7 @@ export function isCallback(text: string) {
   return (
     isPlain(text) &&
     url !== null &&
+    !hasAnswer(text) &&
     !/^(javascript|data|file|vbscript|blob|about|ftp|ws|wss):$/.test(url.protocol) &&
     url.host !== ''
   )
@@ -74,13 +76,38 @@ function isLocalWithPort(asked: string, { hostname, protocol }: URL) {
   return loopback.has(hostname) && /^https?:$/.test(protocol) && /^[^:]*:\/\/[^/?#]*:\d+(?=[/?#]|$)/.test(asked)
 }
 
+/** Whether the address belongs to a program on the user's machine (RFC 8252): loopback, or a scheme of the program. */
+export function isNative(address: string) {
+  const { hostname, protocol } = new URL(address)
+  return !/^https?:$/.test(protocol) || loopback.has(hostname)
+}
+
 /** `/callback/x` is below `/callback`, `/callback-x` is not. */
 function isBelow(base: string, path: string) {
   return path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`)
 }
 
-/** Appends parameters to the query of an address. */
-export function withParameters(address: string, added: Record<string, string | undefined>) {
+/** Parameters of an answer. In the address itself they would be a second value, which the application may read instead. */
+const answers = new Set(['code', 'state', 'error', 'error_description', 'error_uri'])
+
+const namesAnswer = (pair: string) => [...new URLSearchParams(pair).keys()].some((name) => answers.has(name))
+
+const hasAnswer = (address: string) => namesAnswer(queryOf(address))
+
+const queryOf = (address: string) => (address.includes('?') ? address.slice(address.indexOf('?') + 1) : '')
+
+/** Addresses that were registered before answers were refused in them. */
+function withoutAnswers(address: string) {
+  if (!hasAnswer(address)) return address
+  const others = queryOf(address)
+    .split('&')
+    .filter((pair) => !namesAnswer(pair))
+  return `${address.slice(0, address.indexOf('?'))}${others.length ? `?${others.join('&')}` : ''}`
+}
+
+/** Appends the parameters of an answer to the query of an address. */
+export function withParameters(registered: string, added: Record<string, string | undefined>) {
+  const address = withoutAnswers(registered)
   const given = Object.entries(added).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const query = new URLSearchParams(given).toString()
   return `${address}${address.includes('?') ? (/[?&]$/.test(address) ? '' : '&') : '?'}${query}`

@@ -23,6 +23,7 @@ import {
   targetPage,
 } from '#parts/webhooks/views/hook-page.ts'
 import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
@@ -43,9 +44,9 @@ const resume = changeHook('resumed', (db, { hook }) => resumeHook(db, hook))
 export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(path, listPage),
   showOwn(`${path}/new`, async (visit) => newPage(visit, await loadTarget(visit))),
-  submitOwn(`${path}/new`, create),
+  submitOwn(`${path}/new`, confirmed(create)),
   showOwn(`${path}/:hook_id/edit`, async (visit) => editPage(visit, await loadHookVisit(visit))),
-  submitOwn(`${path}/:hook_id/edit`, update),
+  submitOwn(`${path}/:hook_id/edit`, confirmed(update)),
   showOwn(`${path}/:hook_id/delete`, async (visit) => deletePage(visit, await loadHookVisit(visit))),
   submitOwn(`${path}/:hook_id/delete`, remove),
   submitOwn(`${path}/:hook_id/pings`, ping),

@@ -6,6 +6,7 @@ import { replaceTopics } from '#hosting/topics/topics.ts'
 import { checkWritable } from '#identity/access.ts'
 import { invalid } from '#platform/errors.ts'
 import { button, buttonLink } from '#web/components/button.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -17,11 +18,14 @@ const place = '/:owner/:repo/settings'
 export const pages: PageRoute[] = [
   showOwn(place, (visit) => general(visit)),
   submitOwn(place, save),
-  submitOwn(`${place}/visibility`, (visit) =>
-    changeCarefully(
-      visit,
-      (repo) => ({ private: !repo.private }),
-      (repo) => `The repository is ${repo.private ? 'private' : 'public'} now.`,
+  submitOwn(
+    `${place}/visibility`,
+    confirmed((visit) =>
+      changeCarefully(
+        visit,
+        (repo) => ({ private: !repo.private }),
+        (repo) => `The repository is ${repo.private ? 'private' : 'public'} now.`,
+      ),
     ),
   ),
   submitOwn(`${place}/archive`, (visit) =>

@@ -29,7 +29,7 @@ export const pages: PageRoute[] = [
   showOwn(path, (visit) => listPage(visit)),
   submitOwn(path, confirmed(register)),
   showOwn(`${path}/:client_id`, own(applicationPage)),
-  submitOwn(`${path}/:client_id`, own(edit)),
+  submitOwn(`${path}/:client_id`, confirmed(own(edit))),
   submitOwn(`${path}/:client_id/secret`, confirmed(own(rotate))),
   showOwn(`${path}/:client_id/delete`, own(askToDelete)),
   submitOwn(`${path}/:client_id/delete`, own(remove)),

@@ -8,6 +8,7 @@ import { cardPage } from '#web/card-page.ts'
 import { emptyState } from '#web/components/empty-state.ts'
 import { badge } from '#web/components/label.ts'
 import { box } from '#web/components/table.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, type Problem, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
@@ -34,16 +35,16 @@ export const pages: PageRoute[] = [
     aboutPage(await loadAppBySlug(db, params.slug ?? '', visitor?.id ?? null)),
   ),
   showOwn('/apps/:slug/installations/new', (visit) => installPage(visit)),
-  submitOwn('/apps/:slug/installations', installApp),
+  submitOwn('/apps/:slug/installations', confirmed(installApp)),
   showOwn(path, listPage),
   showOwn(`${path}/:id`, administered(installationPage)),
   showOwn('/organizations/:org/settings/installations/:id', ({ params }) => ({
     to: `${path}/${encodeURIComponent(params.id ?? '')}`,
   })),
-  submitOwn(`${path}/:id`, administered(choose)),
-  submitOwn(`${path}/:id/permissions`, administered(accept)),
+  submitOwn(`${path}/:id`, confirmed(administered(choose))),
+  submitOwn(`${path}/:id/permissions`, confirmed(administered(accept))),
   submitOwn(`${requests}/:id/delete`, endRequestOf),
-  submitOwn(`${path}/:id/suspended`, administered(suspend)),
+  submitOwn(`${path}/:id/suspended`, confirmed(administered(suspend))),
   showOwn(`${path}/:id/delete`, administered(askToUninstall)),
   submitOwn(`${path}/:id/delete`, administered(remove)),
 ]

@@ -2,6 +2,7 @@ import type { App } from '#identity/apps.ts'
 import { loadOwnApp } from '#parts/apps/apps.ts'
 import { changeAppAccess } from '#parts/apps/update.ts'
 import { accessAsForm, accessFields, readAccess } from '#parts/apps/views/access-fields.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -14,7 +15,7 @@ export const pages: PageRoute[] = [
     const app = await loadOwn(visit)
     return formPage(visit, app, accessAsForm(app))
   }),
-  submitOwn(`${path}/:slug/permissions`, change),
+  submitOwn(`${path}/:slug/permissions`, confirmed(change)),
 ]
 
 const loadOwn = (visit: SignedIn) => loadOwnApp(visit.db, visit.visitor, visit.params.slug ?? '')
