@@ -106,6 +106,7 @@ import { mountEmojis } from '#web/emojis.ts'
 import { mountFallbacks, showUnreadable } from '#web/fallbacks.ts'
 import { mountPages, type Site } from '#web/page.ts'
 import { PageCache } from '#web/page-cache.ts'
+import { guardAnonymous } from './gate.ts'
 import { assetFolders, pageRoutes } from './pages.ts'
 
 /** Every endpoint, in the order of the API reference. */
@@ -218,6 +219,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     mountHealth(listener, belfry, () => stopping)
     guardWrites(listener, maintenance)
   }
+  guardAnonymous(listeners.web, belfry)
   mountFallbacks(listeners.web, site)
   await mountAssets(listeners.web, assetFolders)
   mountAvatars(listeners.web)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readSettings, settings, unknownSettings } from './config.ts'
+import { isSignUpOpen, readSettings, settings, unknownSettings } from './config.ts'
 
 test('docs/settings.md has exactly the settings, with their defaults and descriptions', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/settings.md'), 'utf8')
@@ -100,4 +100,13 @@ test('a former name of a setting is refused, and an empty one is ignored', () =>
     message: 'BELFRY_WEBHOOK_CA is now called BELFRY_CA. Set BELFRY_CA and remove BELFRY_WEBHOOK_CA.',
   })
   assert.equal(readSettings({ BELFRY_WEBHOOK_CA: '' }).BELFRY_CA, null)
+})
+
+test('sign-up is open while only this machine can reach the server, until it is set', () => {
+  const open = (environment: Record<string, string>) => isSignUpOpen(readSettings(environment))
+  for (const BELFRY_HOST of ['127.0.0.1', 'localhost', '::1']) assert.ok(open({ BELFRY_HOST }), BELFRY_HOST)
+  for (const BELFRY_HOST of ['0.0.0.0', '::', '192.0.2.1']) assert.ok(!open({ BELFRY_HOST }), BELFRY_HOST)
+  assert.ok(!open({ BELFRY_URL: 'https://code.example' }), 'a proxy is in front')
+  assert.ok(open({ BELFRY_HOST: '0.0.0.0', BELFRY_URL: 'https://code.example', BELFRY_SIGNUP: 'on' }))
+  assert.ok(!open({ BELFRY_SIGNUP: 'off' }))
 })

@@ -2,7 +2,7 @@ import { StartError } from '#platform/errors.ts'
 import { downloadRoute, storageAddress } from '#platform/file-store/s3-address.ts'
 import { logLevels } from '#platform/log.ts'
 import { nodeRoles } from '#platform/node-roles.ts'
-import { policyWords, readPolicy } from '#platform/outbound/policy.ts'
+import { isLocal, policyWords, readPolicy } from '#platform/outbound/policy.ts'
 import {
   certificateFile,
   endpoint,
@@ -87,7 +87,7 @@ export const settings = {
   BELFRY_LOG: setting('info', `Lowest level that is logged: ${logLevels.join(', ')}.`, oneOf(...logLevels)),
   BELFRY_METRICS_TOKEN: secret(
     unset(
-      'Bearer token for `/metrics`. Set it when a proxy is in front. Unset: only requests from this machine are answered.',
+      'Bearer token for `/metrics`, of 20 to 255 characters. Set it when a proxy is in front. Unset: only requests from this machine are answered.',
       token,
     ),
   ),
@@ -102,7 +102,15 @@ export const settings = {
   OTEL_TRACES_SAMPLER_ARG: setting('1', 'Share of requests that are traced, from 0 to 1.', ratio),
 
   BELFRY_ADMIN_TOKEN: secret(unset('Classic token with all scopes for the site admin `admin`. At least 20 characters.', token)),
-  BELFRY_SIGNUP: setting('on', '`off` stops visitors from creating their own accounts.', oneOf('on', 'off')),
+  BELFRY_SIGNUP: unset(
+    'Whether visitors can create their own accounts: `on` or `off`. Unset: on while `BELFRY_HOST` is a loopback address and `BELFRY_URL` is not set.',
+    oneOf('on', 'off'),
+  ),
+  BELFRY_SIGN_IN_ONLY: setting(
+    'off',
+    '`on` serves nothing to visitors without an account: the APIs answer 401, pages lead to sign-in, and git and feeds need credentials.',
+    oneOf('on', 'off'),
+  ),
   // Providers take a key in the address.
   BELFRY_SMS_URL: secret(
     unset(
@@ -205,6 +213,10 @@ function asText({ allowed, read }: Format<unknown>): Format<string> {
 
 export type Settings = { readonly [Name in keyof typeof settings]: Value<(typeof settings)[Name]> }
 type Value<S> = S extends Setting<infer T> ? T : never
+
+/** Whether visitors can create accounts. A server that others may reach does not offer it until the operator does. */
+export const isSignUpOpen = ({ BELFRY_SIGNUP, BELFRY_HOST, BELFRY_URL }: Settings) =>
+  (BELFRY_SIGNUP ?? (isLocal(BELFRY_HOST) && BELFRY_URL === null ? 'on' : 'off')) === 'on'
 
 /** Former names. A start with one of them is refused, because Belfry would otherwise run without the setting. */
 const renamed = { BELFRY_WEBHOOK_CA: 'BELFRY_CA' }

@@ -1,3 +1,4 @@
+import { isSignUpOpen, type Settings } from '#config.ts'
 import type { DemoAccess } from '#demo/demo.ts'
 import { accessFile } from '#seed/access-file.ts'
 import type { SeedAccess } from '#seed/format.ts'
@@ -10,7 +11,7 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
   if (addresses.web) {
     lines.push(['Web pages', addresses.web], ['API, self-hosted', `${addresses.web}/api/v3`])
     if (addresses.versioned) lines.push(['API, versioned', addresses.versioned])
-    lines.push(['API reference', `${addresses.web}/docs`])
+    lines.push(['API reference', `${addresses.web}/docs`], ['Sign-up', signUp(settings)], ['Visitors', visitors(settings)])
   } else {
     lines.push(['Role', 'worker only: this process runs background jobs and answers no requests'])
   }
@@ -25,6 +26,14 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
   if (seed !== undefined) parts.push(...describeSeed(seed, accessFile(belfry)))
   return parts.join('\n')
 }
+
+const signUp = (settings: Settings) =>
+  isSignUpOpen(settings) ? 'on: visitors can create accounts' : 'off: a site admin creates accounts, or set BELFRY_SIGNUP=on'
+
+const visitors = ({ BELFRY_SIGN_IN_ONLY }: Settings) =>
+  BELFRY_SIGN_IN_ONLY === 'on'
+    ? 'see nothing before they sign in'
+    : 'see what is public without signing in, until BELFRY_SIGN_IN_ONLY=on'
 
 function databaseOf(postgres: Running['postgres']) {
   return postgres ? `embedded PostgreSQL in ${postgres.location.cluster}` : 'the PostgreSQL server in DATABASE_URL'

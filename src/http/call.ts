@@ -63,6 +63,7 @@ export function openCalls(
     app.addHook('onClose', async () => endSharing())
   }
   const authenticator = new Authenticator(belfry)
+  const closed = belfry.settings.BELFRY_SIGN_IN_ONLY === 'on'
 
   app.decorateRequest('call')
 
@@ -134,6 +135,8 @@ export function openCalls(
   function admit(request: FastifyRequest, reply: FastifyReply) {
     const { endpoint } = request.routeOptions.config
     charge(request, reply)
+    if (closed && isAnonymous(request.call) && !endpoint?.takes_code)
+      throw new Refusal('unauthenticated', 'Requires authentication')
     endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
     // Every other body is JSON: curl sends the type of forms, and some clients send none.
@@ -143,7 +146,7 @@ export function openCalls(
   /** An anonymous caller gets 404 for a hidden record, and 401 only for a visible one. */
   async function refuse({ routeOptions, call, params }: FastifyRequest, error: Error): Promise<never> {
     const { endpoint } = routeOptions.config
-    if (endpoint && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')
+    if (endpoint && !closed && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')
       await checkVisible(loaders, belfry.db, endpoint, call.caller, params as Record<string, string>)
     throw error
   }
@@ -204,6 +207,8 @@ export function openCalls(
     if (endpoint) checkCaller(endpoint, request.call)
   }
 }
+
+const isAnonymous = ({ caller, application, app }: Call) => !caller.user && !application && !app
 
 function budgetsOf({ call, ip }: FastifyRequest, limits: { user: number; anonymous: number }): Budget[] {
   const named = nameOf(call)

@@ -86,6 +86,8 @@ export interface Declaration {
   refuses?: readonly Reason[]
   /** Throws while the endpoint is closed. Called before the body is read. */
   checkOpen?: (variant: Variant) => void
+  /** A code in the path is the credential, so a server for signed-in users only serves it to anonymous callers too. */
+  takes_code?: true
   /** Variants that do not have it answer as if it did not exist. */
   served?: (variant: Variant) => boolean
 }

@@ -22,6 +22,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /20 to 255 printable ASCII characters/ },
   BELFRY_ROLES: { value: 'web,cook', says: /one or more of web, git, api, worker, separated by commas/ },
   BELFRY_SIGNUP: { value: 'maybe', says: /on or off/ },
+  BELFRY_SIGN_IN_ONLY: { value: 'yes', says: /on or off/ },
   BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds from 0 to 86400/ },
   BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },
   BELFRY_WEBHOOK_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
@@ -138,12 +139,14 @@ test('settings take effect, and a variable that begins like a setting and is non
   const second = await host.start({ settings: { ...settings, ...changed } })
   assert.equal((await second.get('/api/v3/user', token)).status, 401)
   assert.doesNotMatch(second.stdout, /versioned/)
+  assert.match(second.stdout, /Sign-up +on: /)
   await second.stop()
   assert.equal(second.logged.filter(({ msg }) => /listening/.test(`${msg}`)).length, 1)
 
   // Links carry the public addresses.
   const urls = { BELFRY_URL: 'https://belfry.example', BELFRY_VERSIONED_URL: 'https://api.belfry.example:8443/' }
   const third = await host.start({ settings: { ...settings, ...urls }, ready: /^Belfry is ready: https:/m })
+  assert.match(third.stdout, /Sign-up +off: /)
   const { port } = third.listening
   const [web, versioned] = await Promise.all(
     [`http://127.0.0.1:${port}/api/v3/user`, `${third.versioned}/user`].map(readUser(token)),

@@ -20,11 +20,12 @@ const reads = {
 type Request = BaseContext & { db: Database; repo: Repository; viewer: Account | null }
 
 /** Archives are sent by the host of pages, which a redirect names. */
-export const downloadApi = ({ vault }: Belfry) => {
+export const downloadApi = ({ vault, settings }: Belfry) => {
   const redirect = async ({ db, storage, repo, viewer, wire }: Request, format: ArchiveFormat, asked: string) => {
     const ref = asked || repo.default_branch
     await loadCommit(storage, repo, ref)
-    const key = repo.private && viewer ? `?token=${archiveKey(vault, repo, viewer.id, db.now)}` : ''
+    const needed = repo.private || settings.BELFRY_SIGN_IN_ONLY === 'on'
+    const key = needed && viewer ? `?token=${archiveKey(vault, repo, viewer.id, db.now)}` : ''
     const url = `${wire.web}/${repo.owner_login}/${repo.name}/legacy.${format}/${encodePath(ref)}${key}`
     return new Answer<void>(undefined, { headers: { Location: url } })
   }

@@ -21,7 +21,7 @@ export interface Admitted {
 
 /** Loads the repository and the caller of a git request, and checks access. Refusals reveal only what the caller may know. */
 export function openGate(belfry: Belfry) {
-  const { db, storage } = belfry
+  const { db, storage, settings } = belfry
   const authenticator = new Authenticator(belfry)
 
   return { admit, readmit }
@@ -31,7 +31,7 @@ export function openGate(belfry: Belfry) {
     const caller = await identify(request)
     request.visitor_login = caller.user?.login
     // Git asks its user for credentials only after a 401.
-    if (name === 'receive-pack' && !caller.user) throw unauthenticated()
+    if ((name === 'receive-pack' || settings.BELFRY_SIGN_IN_ONLY === 'on') && !caller.user) throw unauthenticated()
     const repo = await find(caller, owner, named.replace(/\.git$/i, '')).catch((error) => {
       throw error instanceof Refusal && error.reason === 'missing' && !caller.user ? unauthenticated() : error
     })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { listAudit } from '#activity/audit.ts'
-import { settings as knownSettings } from '#config.ts'
+import { isSignUpOpen, settings as knownSettings } from '#config.ts'
 import { discardJob, retryJob } from '#hosting/administration/failed-jobs.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
@@ -135,7 +135,7 @@ function settingsInForce(visit: SignedIn): Outcome {
       about.replaceAll('`', ''),
     ]
   })
-  const signup = settings.BELFRY_SIGNUP
+  const signup = isSignUpOpen(settings)
   const body = html`<p>Settings are read from the environment when the server starts. People can ${signup ? 'make accounts themselves' : 'not make accounts themselves'} (<code>BELFRY_SIGNUP</code>).</p>
 ${table(['Setting', 'Value', 'From', 'Meaning'], lines, { label: 'Settings' })}`
   return adminPage(visit, '/site-admin/settings', 'Settings in force', body)

@@ -85,6 +85,7 @@ export function appApi(belfry: Belfry): Group {
         permission: 'any',
         viewer: 'optional',
         summary: 'Exchange the code of the manifest flow for the credentials of the new app, once',
+        takes_code: true,
         own_transaction: true,
         answers: { 201: NewIntegration },
       },

@@ -1,3 +1,4 @@
+import { isSignUpOpen } from '#config.ts'
 import { createUser } from '#hosting/people/people.ts'
 import { type Account, loadAccountById } from '#identity/accounts.ts'
 import { countAttempt, limitsFrom } from '#identity/attempts.ts'
@@ -198,7 +199,7 @@ async function signOut(visit: Visit): Promise<Outcome> {
   return { to: '/' }
 }
 
-const isOpen = ({ belfry }: Visit) => belfry.settings.BELFRY_SIGNUP === 'on'
+const isOpen = ({ belfry }: Visit) => isSignUpOpen(belfry.settings)
 
 const closed: Outcome = {
   title: 'Not found',

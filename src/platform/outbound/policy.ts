@@ -73,11 +73,12 @@ function readHost(word: string) {
   return new RegExp(`^${pattern}$`)
 }
 
+/** Whether only this machine can reach a listener at this address. */
+export const isLocal = (host: string) =>
+  host === 'localhost' || (isIP(host) > 0 && judge(host).every((judgement) => judgement.class === 'loopback'))
+
 /** A server that only its own machine can reach may connect to that machine. */
-export function policyFor(host: string, policy: Policy): Policy {
-  const local = host === 'localhost' || (isIP(host) > 0 && judge(host).every((judgement) => judgement.class === 'loopback'))
-  return local ? withLoopback(policy) : policy
-}
+export const policyFor = (host: string, policy: Policy): Policy => (isLocal(host) ? withLoopback(policy) : policy)
 
 export function withLoopback({ rules }: Policy): Policy {
   return policyOf({ ...rules, classes: new Set([...rules.classes, 'loopback']) })

@@ -1,3 +1,4 @@
+import { isSignUpOpen } from '#config.ts'
 import type { EventRecord } from '#parts/timelines/records.ts'
 import { activityList } from '#parts/timelines/views/activity-list.ts'
 import { buttonLink } from '#web/components/button.ts'
@@ -15,7 +16,7 @@ const points = [
 
 /** The first page for visitors who are not signed in. */
 export function welcome(visit: Visit, events: EventRecord[]): Outcome {
-  const open = visit.belfry.settings.BELFRY_SIGNUP === 'on'
+  const open = isSignUpOpen(visit.belfry.settings)
   const list = events.length
     ? html`${activityList(events, { label: 'Public activity' })}<p class="more"><a href="/timeline">More public activity</a></p>`
     : emptyState('telescope', 'Nothing has happened in public yet', 'Public repositories, stars and releases will show up here.')
