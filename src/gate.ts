@@ -33,7 +33,7 @@ export function guardAnonymous(listener: FastifyInstance, belfry: Belfry) {
   async function hasCredentials(request: FastifyRequest, route: string) {
     const { authorization } = request.headers
     if (authorization !== undefined) {
-      const caller = await authenticator.authenticate({ authorization, address: request.ip, code: undefined }).catch(ifRefused)
+      const caller = await authenticator.authenticate({ authorization, address: request.ip, code: null }).catch(ifRefused)
       return caller !== undefined
     }
     const token = tokenIn(request)

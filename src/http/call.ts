@@ -162,8 +162,8 @@ export function openCalls(
       call.app = await authenticateApp(belfry.db, authorization)
       return
     }
-    const code = endpoint?.viewer === 'password' ? (headers['x-service-otp'] ?? headers['x-github-otp']) : undefined
-    call.caller = await authenticator.authenticate({ authorization, address: ip, code: code?.toString() })
+    const code = endpoint?.viewer === 'password' ? (headers['x-service-otp'] ?? headers['x-github-otp'])?.toString() : null
+    call.caller = await authenticator.authenticate({ authorization, address: ip, code })
   }
 
   /** Counts the request against the caller's rate limit. */

@@ -30,11 +30,21 @@ async function assertRequired(answer: Response, delivery: 'app' | 'sms') {
   assert.equal(answer.headers.get('x-service-otp'), `required; ${delivery}`)
 }
 
-test('with a second factor, a password alone is asked for a code everywhere', async () => {
+/** The answer where no code is accepted. */
+async function assertNeedsToken(answer: Response) {
+  assert.match((await expect(401, answer)).message, /Use a personal access token instead of the password\.$/)
+  for (const name of ['x-service-otp', 'x-github-otp']) assert.equal(answer.headers.get(name), null)
+}
+
+test('with a second factor, a password alone is asked for a code at /authorizations, and for a token elsewhere', async () => {
   await using forge = await openWithApp()
   const { byPassword } = forge
-  for (const path of ['/', '/user', '/users/ada', '/user/keys', '/authorizations', '/applications/grants', '/authorizations/1']) {
+  for (const path of ['/authorizations', '/applications/grants', '/authorizations/1']) {
     await assertRequired(await byPassword.get(path), 'app')
+  }
+  for (const path of ['/', '/user', '/users/ada', '/user/keys', '/nothing/here']) {
+    await assertNeedsToken(await byPassword.get(path))
+    await assertNeedsToken(await byPassword.with({ accept: 'application/vnd.github+json' }).get(path))
   }
   await assertRequired(await byPassword.post('/authorizations', { note: 'n' }), 'app')
   assert.equal((await forge.ada.get('/user')).status, 200, 'a token needs no code')
@@ -49,7 +59,7 @@ test('a code is taken on /authorizations only, once', async () => {
   const { byPassword, code } = forge
   const now = code()
   const withCode = byPassword.with({ 'X-Service-OTP': now })
-  await assertRequired(await withCode.get('/user'), 'app')
+  await assertNeedsToken(await withCode.get('/user'))
   const { token } = await expect(201, await withCode.post('/authorizations', { note: 'first' }))
   assert.equal((await forge.nobody.with({ authorization: `token ${token}` }).get('/user')).status, 200)
   await assertRequired(await withCode.post('/authorizations', { note: 'again' }), 'app')
@@ -92,7 +102,9 @@ test('codes by text message are sent when they are asked for, and say so', async
   assert.equal((await withCode.post('/authorizations', { note: 'n' })).status, 201)
   await assertRequired(await withCode.get('/authorizations'), 'sms')
   forge.clock.advance(2 * minute)
-  await assertRequired(await byPassword.get('/user'), 'sms')
+  await assertNeedsToken(await byPassword.get('/user'))
+  assert.equal(forge.texts.length, 2, 'no code is sent that could not be used')
+  await assertRequired(await byPassword.get('/authorizations'), 'sms')
   forge.clock.advance(11 * minute)
   await assertRequired(await byPassword.with({ 'X-Service-OTP': sent() }).get('/authorizations'), 'sms')
 })

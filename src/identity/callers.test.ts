@@ -147,7 +147,7 @@ test('a revoked token is out at once on the node that revoked it, and on every o
   const ada = await forge.person('ada')
   await using elsewhere = new Database({ ...forge.belfry.db.pool.options, max: 2 }, forge.clock, patient)
   const otherNode = new Authenticator({ ...forge.belfry, db: elsewhere })
-  const ask = () => otherNode.authenticate({ authorization: `token ${ada.token}`, address: '127.0.0.1', code: undefined })
+  const ask = () => otherNode.authenticate({ authorization: `token ${ada.token}`, address: '127.0.0.1', code: null })
   assert.equal((await ask()).user?.login, 'ada')
   await expect(200, await ada.get('/user'))
   await expect(204, await forge.admin.delete('/admin/users/ada/authorizations'))

@@ -76,11 +76,16 @@ export class CodeRequired extends Refusal {
   }
 }
 
-/** The credentials of a request. `code` is for endpoints that accept passwords only. */
+/** Most endpoints accept no code, so they do not ask for one, and no text message is sent. */
+const tokenRequired = () =>
+  new Refusal('unauthenticated', 'This account has a second factor. Use a personal access token instead of the password.')
+
+/** The credentials of a request. */
 export interface Credentials {
   authorization: string
   address: string
-  code: string | undefined
+  /** The one-time code, if the request has one; null if its endpoint accepts none. */
+  code: string | undefined | null
 }
 
 interface Resources {
@@ -172,9 +177,10 @@ export class Authenticator {
     const user = await checkPassword(db, { login: name, address }, password)
     if (!user) throw badCredentials()
     const delivery = await findDelivery(db, user)
+    if (delivery && code === null) throw tokenRequired()
     if (delivery) {
       // Codes are short, so wrong codes count like wrong passwords.
-      const right = code !== undefined && (await guessAtAccount(db, user, address, () => spendCode(db, vault, user, code)))
+      const right = typeof code === 'string' && (await guessAtAccount(db, user, address, () => spendCode(db, vault, user, code)))
       if (code === undefined && delivery === 'sms') await sendCode(db, send_text, user)
       if (!right) throw new CodeRequired(delivery)
     }

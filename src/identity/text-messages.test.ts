@@ -85,7 +85,7 @@ test('without BELFRY_SMS_URL text messages are not offered, and who has them use
   assert.doesNotMatch(page.text, /Send again/)
   assert.equal((await again.post('/login/otp', { action: 'again' })).status, 422)
   const basic = forge.nobody.with({ authorization: `Basic ${btoa("ada:ada's password")}` })
-  assert.equal((await basic.get('/user')).headers.get('x-service-otp'), 'required; sms')
+  assert.equal((await basic.get('/authorizations')).headers.get('x-service-otp'), 'required; sms')
 })
 
 test('"log" writes text messages to the log, for trying', async () => {

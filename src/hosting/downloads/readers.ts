@@ -15,7 +15,7 @@ export async function loadReadableRepository(visit: Visit): Promise<Repository> 
   if (authorization === undefined) return loadVisibleRepository(visit)
   const authenticator = authenticators.get(visit.belfry) ?? new Authenticator(visit.belfry)
   authenticators.set(visit.belfry, authenticator)
-  const caller = await authenticator.authenticate({ authorization, address: visit.request.ip, code: undefined })
+  const caller = await authenticator.authenticate({ authorization, address: visit.request.ip, code: null })
   const { owner = '', repo: name = '' } = visit.params
   if (/\0/.test(owner + name)) throw missing()
   const repo = await loadRepository(visit.db, caller, owner, name)

@@ -5,7 +5,7 @@ import { loadRepository, loadRepositoryById, type Repository } from '#hosting/re
 import { noteRecords } from '#http/deletion.ts'
 import { Moved } from '#http/moved.ts'
 import { checkAccess, checkWritable, ownerSuspended } from '#identity/access.ts'
-import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/callers.ts'
+import { Authenticator, anonymous, type Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 
@@ -54,11 +54,7 @@ export function openGate(belfry: Belfry) {
 
   async function identify({ ip: address, headers: { authorization } }: FastifyRequest) {
     if (authorization === undefined) return anonymous
-    return authenticator.authenticate({ authorization, address, code: undefined }).catch((error) => {
-      if (error instanceof CodeRequired)
-        throw new Refusal('unauthenticated', 'This account has a second factor: use a personal access token as the password.')
-      throw error
-    })
+    return authenticator.authenticate({ authorization, address, code: null })
   }
 
   async function find(caller: Caller, owner: string, name: string) {

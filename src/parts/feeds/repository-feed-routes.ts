@@ -65,7 +65,7 @@ export function mountRepositoryFeeds(listener: FastifyInstance, site: Site) {
     const owner = token === null ? undefined : await findKeyOwner(belfry.db, token)
     if (owner) return { ...anonymous, viewer_id: owner.id, sees_private: true }
     if (authorization === undefined) return anonymous
-    const caller = await authenticator.authenticate({ authorization, address, code: undefined })
+    const caller = await authenticator.authenticate({ authorization, address, code: null })
     const reads = caller.token?.kind !== 'fine_grained' || allows(caller.token.permissions, 'contents:read')
     return reads ? caller : anonymous
   }
