@@ -26,14 +26,33 @@ export interface Origin {
   user_agent: string
 }
 
+/** One character more than before cookies had a prefix on https, see web/cookies.ts. */
+const newSessionToken = () => randomText(41)
+
 /** Returns the token for the cookie. The database stores its digest only. */
 export async function openSession(db: Transaction, user: Account, origin: Origin, awaits_code: boolean): Promise<string> {
-  const token = randomText(40)
+  const token = newSessionToken()
   await db.query(sql`
     insert into sessions (user_id, digest, address, user_agent, awaits_code, created_at, last_seen_at, confirmed_at, expires_at)
     values (${user.id}, ${digest(token)}, ${origin.address}, ${origin.user_agent.slice(0, 300)}, ${awaits_code}, ${db.now}, ${db.now},
       ${db.now}, ${db.now}::timestamptz + ${awaits_code ? half : idle})`)
   return token
+}
+
+/**
+ * Gives the session another token, for a cookie with a prefix. The old one is valid for a minute, for requests that are already under way;
+ * undefined if it was renewed before.
+ */
+export async function renewSession(db: Queryable, { id }: Session): Promise<{ id: number; token: string } | undefined> {
+  const token = newSessionToken()
+  const minute = sql`${db.now}::timestamptz + interval '1 minute'`
+  const row = await db.first<{ id: number }>(sql`
+    with old as (update sessions set expires_at = ${minute} where id = ${id} and expires_at > ${minute} returning *)
+    insert into sessions (user_id, digest, address, user_agent, awaits_code, created_at, last_seen_at, confirmed_at, expires_at)
+    select user_id, ${digest(token)}, address, user_agent, awaits_code, created_at, ${db.now}, confirmed_at,
+      ${db.now}::timestamptz + case when awaits_code then ${half} else ${idle} end
+    from old returning id`)
+  return row && { id: row.id, token }
 }
 
 export async function findSession(db: Queryable, token: string): Promise<{ session: Session; user: Account } | undefined> {

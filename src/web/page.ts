@@ -11,12 +11,12 @@ import type { Account } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { keepState } from '#web/page-states.ts'
-import { readCookie, sessionCookie } from './cookies.ts'
+import { readSessionCookie } from './cookies.ts'
 import { csrfOf, isCsrfToken, isSameCsrf } from './csrf.ts'
 import { type Html, html } from './html.ts'
 import { type Extras, makePage, mostShown, nothingHere, type SentPage, type Signed, sendPage } from './layout.ts'
 import type { PageCache } from './page-cache.ts'
-import { type Flash, findVisitor, openVisit, type SignedIn, type Visit } from './visit.ts'
+import { type Flash, findVisitor, isSecure, openVisit, type SignedIn, type Visit } from './visit.ts'
 
 export type { Flash, SignedIn, Visit } from './visit.ts'
 export { findVisitor, isSecure } from './visit.ts'
@@ -240,7 +240,7 @@ export async function sendErrorPage(
   reply: FastifyReply,
   { title, body, status }: { title: string; body: Html; status: number },
 ) {
-  const token = readCookie(request, sessionCookie) ?? ''
+  const token = readSessionCookie(request, isSecure(site.belfry))?.token ?? ''
   const signed = await findVisitor(site.belfry, request)
     .then((visitor) => visitor && signedBy(site, visitor, csrfOf(token)))
     .catch(() => undefined)

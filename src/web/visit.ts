@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import type { Account } from '#identity/accounts.ts'
-import { findSession, type Session, touchSession } from '#identity/sessions.ts'
+import { findSession, renewSession, type Session, touchSession } from '#identity/sessions.ts'
 import type { Database } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { takeState } from '#web/page-states.ts'
-import { readCookie, sessionCookie, visitCookie, writeCookie } from './cookies.ts'
+import { readOwnCookie, readSessionCookie, replaceOldSessionCookie, visitCookie, writeCookie } from './cookies.ts'
 import { csrfOf } from './csrf.ts'
 import { Upload } from './multipart.ts'
 
@@ -43,21 +43,18 @@ export type SignedIn = Visit & { visitor: Account; session: Session }
 
 /** The signed-in user, for routes that are not pages. */
 export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
-  const found = await sessionOf(belfry, request)
+  const found = await sessionOf(belfry, request, readSessionCookie(request, isSecure(belfry))?.token)
   return found && !found.session.awaits_code ? found.user : null
 }
 
-async function sessionOf({ db }: Belfry, request: FastifyRequest) {
-  const token = readCookie(request, sessionCookie)
+async function sessionOf({ db }: Belfry, request: FastifyRequest, token: string | undefined) {
   const found = token === undefined ? undefined : await findSession(db, token)
   request.visitor_login = found?.user.login
   return found
 }
 
 export async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
-  const token = readCookie(request, sessionCookie)
-  const found = await sessionOf(belfry, request)
-  if (found) await touchSession(belfry.db, found.session)
+  const { token, found } = await openSessionOf(belfry, request, reply)
   const mark = request.url.indexOf('?')
   const query = new URLSearchParams(mark < 0 ? '' : request.url.slice(mark))
   const visitor = found && !found.session.awaits_code ? found.user : null
@@ -85,6 +82,20 @@ export async function openVisit(belfry: Belfry, request: FastifyRequest, reply: 
   }
 }
 
+async function openSessionOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
+  const cookie = readSessionCookie(request, isSecure(belfry))
+  const found = await sessionOf(belfry, request, cookie?.token)
+  if (!cookie || !found) return { token: undefined, found: undefined }
+  // Not for a form: its token against forgery belongs to the cookie of its page.
+  const renewed = cookie.is_old && request.method === 'GET' ? await renewSession(belfry.db, found.session) : undefined
+  if (renewed) {
+    replaceOldSessionCookie(reply, renewed.token)
+    return { token: renewed.token, found: { user: found.user, session: { ...found.session, id: renewed.id } } }
+  }
+  if (!cookie.is_old) await touchSession(belfry.db, found.session)
+  return { token: cookie.token, found }
+}
+
 function uploadOf({ method, headers, raw }: FastifyRequest): Upload | undefined {
   const type = headers['content-type'] ?? ''
   return method === 'POST' && /^multipart\/form-data\b/i.test(type)
@@ -97,7 +108,7 @@ async function flashOf({ db, vault }: Belfry, visitor: Account, key: string | nu
 }
 
 function visitOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
-  const known = readCookie(request, visitCookie)
+  const known = readOwnCookie(request, visitCookie, isSecure(belfry))
   if (known && /^\w{40}$/.test(known)) return known
   const fresh = randomText(40)
   writeCookie(reply, visitCookie, fresh, { secure: isSecure(belfry) })

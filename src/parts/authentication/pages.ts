@@ -7,7 +7,7 @@ import { closeSession, findSession, openSession, type Session } from '#identity/
 import { type Delivery, findDelivery, notSent, sendCode, tooSoon } from '#identity/two-factor.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { cardPage } from '#web/card-page.ts'
-import { readCookie, sessionCookie, writeCookie } from '#web/cookies.ts'
+import { readSessionCookie, sessionCookie, writeCookie, writeSessionCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, isSecure, type Outcome, type PageRoute, show, submit, type Visit } from '#web/page.ts'
@@ -120,7 +120,9 @@ async function withPendingSignIn(
   next: (pending: PendingSignIn) => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
   const { return_to } = readSignInRequest(given)
-  const found = visit.session?.awaits_code && (await findSession(visit.db, readCookie(visit.request, sessionCookie) ?? ''))
+  const found =
+    visit.session?.awaits_code &&
+    (await findSession(visit.db, readSessionCookie(visit.request, isSecure(visit.belfry))?.token ?? ''))
   if (!found) return { to: visit.visitor ? return_to : `/login?return_to=${encodeURIComponent(return_to)}` }
   return next({ user: found.user, waiting: found.session, delivery: await findDelivery(visit.db, found.user), return_to })
 }
@@ -269,9 +271,5 @@ async function endPreviousSession({ db, visitor, session }: Visit) {
   if (visitor && session) await closeSession(db, visitor, session.id)
 }
 
-/** The server ends a session that is unused for a month; the cookie only has to last longer. */
-const year = 365 * 24 * 3600
-
-function setSessionCookie({ reply, belfry }: Visit, token: string, pending: boolean) {
-  writeCookie(reply, sessionCookie, token, { secure: isSecure(belfry), ...(!pending && { max_age: year }) })
-}
+const setSessionCookie = ({ reply, belfry }: Visit, token: string, pending: boolean) =>
+  writeSessionCookie(reply, token, isSecure(belfry), pending)

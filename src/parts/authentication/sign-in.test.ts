@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
+import { digest } from '#platform/secrets.ts'
 import { openForge } from '#test/forge.ts'
 import { Guest, openAsAda, type Shown, signedIn } from '#test/guest.ts'
 
@@ -102,11 +103,38 @@ test('the cookie is out of the reach of scripts and of other sites', async () =>
   const cookieOf = ({ headers }: Shown) => headers.getSetCookie().find((cookie) => cookie.startsWith('belfry_session='))
   const ada = new Guest(forge)
   const kept = cookieOf(await ada.signIn('ada'))
-  assert.match(kept ?? '', /^belfry_session=\w{40}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/)
+  assert.match(kept ?? '', /^belfry_session=\w{41}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/)
   const gone = cookieOf(await ada.fill('/settings/profile', {}, '/logout'))
   assert.equal(gone, 'belfry_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0')
   forge.belfry.addresses.web = 'https://belfry.example'
-  assert.match(cookieOf(await ada.signIn('ada')) ?? '', /; SameSite=Lax; Secure; /)
+  const { headers } = await ada.signIn('ada')
+  for (const cookie of headers.getSetCookie())
+    assert.match(cookie, /^__Host-belfry_\w+=\w+; Path=\/; HttpOnly; SameSite=Lax; Secure(;|$)/)
+  assert.equal((await ada.get('/settings/profile')).status, 200)
+})
+
+test('on https, a cookie without the prefix does not count, except one of an earlier version, which is replaced', async () => {
+  await using forge = await openAsAda()
+  const { ada, belfry } = forge
+  const token = ada.cookies.get('belfry_session') ?? ''
+  belfry.addresses.web = 'https://belfry.example'
+  const bearing = (value: string, headers = {}) => {
+    const guest = new Guest(forge, headers)
+    guest.cookies.set('belfry_session', value)
+    return guest
+  }
+  assert.equal((await bearing(token).get('/settings/profile')).status, 303, 'another host of the domain could have set it')
+
+  const old = 'x'.repeat(40)
+  await belfry.db.query(sql`update sessions set digest = ${digest(old)} where digest = ${digest(token)}`)
+  const [first, second] = [bearing(old), bearing(old)]
+  assert.equal((await first.get('/settings/profile')).status, 200)
+  assert.deepEqual([...first.cookies.keys()].sort(), ['__Host-belfry_session'])
+  assert.equal((await second.get('/settings/profile')).status, 200, 'a request that was under way')
+  assert.equal((await first.fill('/settings/profile', { name: 'Ada' })).status, 303)
+  forge.clock.advance(60_001)
+  assert.equal((await first.get('/settings/profile')).status, 200)
+  assert.equal((await bearing(old).get('/settings/profile')).status, 303)
 })
 
 test('signing in begins a new session, whatever cookie the browser came with', async () => {
