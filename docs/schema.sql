@@ -46,7 +46,8 @@ create table accounts (
   updated_at timestamp with time zone not null,
   email_verified boolean default false not null,
   email_claimed_at timestamp with time zone,
-  email_public boolean default false not null
+  email_public boolean default false not null,
+  members_can_fork_private_repositories boolean default true not null
 );
 alter table accounts add constraint accounts_member_access_check CHECK (((member_access >= 0) AND (member_access <= 5)));
 alter table accounts add constraint accounts_type_check CHECK ((type = ANY (ARRAY['User'::text, 'Organization'::text, 'Bot'::text])));
@@ -1369,12 +1370,15 @@ create table repositories (
   automation boolean default false not null,
   language text,
   license text,
-  template_id bigint
+  template_id bigint,
+  forked_from_private boolean default false not null,
+  allow_forking boolean default true not null
 );
 alter table repositories add constraint repositories_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table repositories add constraint repositories_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES repositories(id) ON DELETE SET NULL;
 alter table repositories add constraint repositories_template_id_fkey FOREIGN KEY (template_id) REFERENCES repositories(id) ON DELETE SET NULL;
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);
+CREATE INDEX repositories_forked_from_private ON repositories USING btree (owner_id) WHERE forked_from_private;
 CREATE INDEX repositories_language ON repositories USING btree (lower(language)) WHERE (language IS NOT NULL);
 CREATE INDEX repositories_license ON repositories USING btree (license) WHERE (license IS NOT NULL);
 CREATE UNIQUE INDEX repositories_name ON repositories USING btree (owner_id, lower(name));
@@ -1851,7 +1855,7 @@ CREATE OR REPLACE FUNCTION access_by_name(viewer bigint, repo repositories)
  LANGUAGE sql
  STABLE
 AS $function$
-  select coalesce(greatest(
+  select case when repo.forked_from_private and not reaches_source(viewer, repo.parent_id) then 0 else coalesce(greatest(
     case when repo.owner_id = viewer then 5 end,
     (select case m.role when 'admin' then 5 else o.member_access end
        from memberships m join accounts o on o.id = m.org_id
@@ -1859,7 +1863,7 @@ AS $function$
     (select max(t.access) from team_repositories t join team_members m using (team_id)
       where t.repo_id = repo.id and m.user_id = viewer),
     (select c.access from collaborators c where c.repo_id = repo.id and c.user_id = viewer)
-  ), 0)
+  ), 0) end
 $function$;
 
 CREATE OR REPLACE FUNCTION access_of(viewer bigint, repo repositories)
@@ -1981,6 +1985,17 @@ CREATE OR REPLACE FUNCTION delivery_id(at timestamp with time zone)
  LANGUAGE sql
 AS $function$
   select (delivery_day(at) << 36) + (nextval('delivery_numbers') & ((1::bigint << 36) - 1))
+$function$;
+
+CREATE OR REPLACE FUNCTION detach_fork(fork bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  with recursive branch (id) as (
+    select fork union all select r.id from repositories r join branch b on r.parent_id = b.id)
+  update repositories r set network_id = fork, parent_id = case when r.id <> fork then r.parent_id end,
+    forked_from_private = r.forked_from_private and r.id <> fork
+  from branch where branch.id = r.id
 $function$;
 
 CREATE OR REPLACE FUNCTION drop_deliveries_of_hook()
@@ -2302,6 +2317,14 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION owner_reaches(repo repositories)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select not repo.forked_from_private or reaches_source(repo.owner_id, repo.parent_id)
+$function$;
+
 CREATE OR REPLACE FUNCTION pause_hook_of_nobody()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2376,7 +2399,10 @@ CREATE OR REPLACE FUNCTION pause_hooks_of_repository()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform pause_hooks_of(array(select creator_id from hooks where repo_id = new.id));
+  perform pause_hooks_of(array(
+    select h.creator_id from hooks h where h.repo_id = new.id
+    union select h.creator_id from repositories f join hooks h on h.repo_id = f.id
+      where f.network_id = new.network_id and f.forked_from_private));
   return null;
 end
 $function$;
@@ -2450,6 +2476,18 @@ begin
       'base', (select repository_facts(r) from repositories r where r.id = p.repo_id),
       'head', (select repository_facts(r) from repositories r where r.id = p.head_repo_id and r.id <> p.repo_id and not r.private))
     from pulls p where p.id = pull);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION reaches_source(account bigint, parent bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (
+    select from repositories p where p.id = parent and (access_of(account, p) > 0 or exists (
+      select from memberships m where m.org_id = account and m.role = 'admin' and access_of(m.user_id, p) > 0)));
 end
 $function$;
 
@@ -2682,7 +2720,10 @@ CREATE OR REPLACE FUNCTION touch_access()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform touch_topics(array(select 'a' || user_id from changed));
+  perform touch_topics(array(
+    select 'a' || user_id from changed
+    union select 'w' from repositories r where r.forked_from_private and (r.owner_id in (select user_id from changed)
+      or r.owner_id in (select m.org_id from memberships m where m.user_id in (select user_id from changed)))));
   return null;
 end
 $function$;

@@ -19,6 +19,8 @@ export interface Account {
   site_admin: boolean
   suspended_at: Date | null
   member_access: number
+  /** Of an organization: whether its private repositories may be forked, if their own setting allows it too. */
+  members_can_fork_private_repositories: boolean
   created_at: Date
   updated_at: Date
 }
@@ -37,7 +39,7 @@ export interface Viewer {
 }
 
 export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.email_public, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,
-  a.site_admin, a.suspended_at, a.member_access, a.created_at, a.updated_at`
+  a.site_admin, a.suspended_at, a.member_access, a.members_can_fork_private_repositories, a.created_at, a.updated_at`
 
 export const personColumns = sql`a.id, a.type, a.login, a.site_admin`
 

@@ -25,11 +25,15 @@ const columns = (
   h.target_type, h.failures, h.throttled_until`
 export const subscribedHookColumns = columns(sql`h.events`)
 
-/** Of hooks that `publish_acts` found. The hook of an app subscribes to what its installation on the repository has accepted. */
+/**
+ * Of hooks that `publish_acts` found. The hook of an app subscribes to what its installation on the repository has accepted. Hooks of the owner
+ * get nothing of a private fork whose parent the owner may not read.
+ */
 export const foundHooks = (found: Sql, repo_id: number) => sql`
   select ${columns(sql`coalesce(i.events, h.events)`)}, i.id as installation_id
-  from ${found} h left join repositories r on h.app_id is not null and r.id = ${repo_id}
-    left join installations i on i.app_id = h.app_id and i.account_id = r.owner_id`
+  from ${found} h left join repositories r on h.repo_id is null and r.id = ${repo_id}
+    left join installations i on i.app_id = h.app_id and i.account_id = r.owner_id
+  where r.id is null or owner_reaches(r)`
 
 /** A condition: the hook `h` of an app gets events of the installation `i`. */
 export const isServed = sql`i.suspended_at is null and h.active and h.deleted_at is null and app_is_enabled(i.app_id)`

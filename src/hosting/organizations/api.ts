@@ -28,6 +28,7 @@ import {
   setMemberAccess,
   setMembership,
   setMembershipPublic,
+  setPrivateForking,
 } from './organizations.ts'
 
 const owning = { permission: 'members:write', scopes: ['admin:org'], org_role: 'owner' } as const
@@ -82,12 +83,20 @@ export const api = group('Organizations', [
           email: NullableString,
           twitter_username: NullableString,
           default_repository_permission: Type.String({ enum: ['none', 'read', 'write', 'admin'] }),
+          members_can_fork_private_repositories: Type.Boolean(),
         }),
       ),
       answers: { 200: FullOrganization },
     },
-    async ({ db, org, body: { description, default_repository_permission: everyones, ...profile }, wire }) => {
+    async ({ db, org, body, wire }) => {
+      const {
+        description,
+        default_repository_permission: everyones,
+        members_can_fork_private_repositories: forks,
+        ...profile
+      } = body
       if (everyones !== undefined) await setMemberAccess(db, org, levelOf(everyones))
+      if (forks !== undefined) await setPrivateForking(db, org, forks)
       const changed = await updateProfile(db, org, { ...profile, ...(description !== undefined && { bio: description }) })
       return organizationJson({ ...changed, role: org.role }, await countStanding(db, org), wire)
     },

@@ -70,6 +70,7 @@ export const FullOrganization = Type.Object(
     owned_private_repos: Type.Optional(Type.Integer()),
     default_repository_permission: Type.Optional(Type.String()),
     members_can_create_repositories: Type.Optional(Type.Boolean()),
+    members_can_fork_private_repositories: Type.Optional(Type.Boolean()),
   },
   { title: 'Organization' },
 )
@@ -104,6 +105,7 @@ export function organizationJson(
       owned_private_repos: counts.private_repos,
       default_repository_permission: permissionOf(org.member_access),
       members_can_create_repositories: true,
+      members_can_fork_private_repositories: org.members_can_fork_private_repositories,
     }),
   }
 }

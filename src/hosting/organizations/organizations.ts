@@ -155,6 +155,10 @@ export async function setMemberAccess(db: Transaction, org: Account, access: num
   )
 }
 
+export async function setPrivateForking(db: Transaction, org: Account, allowed: boolean) {
+  await db.query(sql`update accounts set members_can_fork_private_repositories = ${allowed} where id = ${org.id}`)
+}
+
 /** A user who leaves an organization also leaves its teams, and loses access by name to its repositories. */
 export async function removeMembership(db: Transaction, remover: { id: number }, org: Account, user: Account) {
   // Invitations first: accepting one locks it before it locks access.

@@ -37,6 +37,7 @@ const options = {
   allow_rebase_merge: Type.Boolean(),
   allow_squash_merge: Type.Boolean(),
   allow_merge_commit: Type.Boolean(),
+  allow_forking: Type.Boolean(),
 }
 
 const NewRepositoryBody = Type.Object({
@@ -158,7 +159,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/delete',
       permission: 'administration:write',
-      summary: 'Delete a repository; its forks remain',
+      summary: 'Delete a repository; its public forks remain',
       scopes: ['delete_repo'],
       access: 'admin',
       answers: { 204: Nothing },

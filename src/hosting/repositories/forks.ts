@@ -37,10 +37,11 @@ export async function forkRepository(
   })
   // It may have become private, or hidden from the caller, since the caller named it.
   const parent = await lockRepository(db, viewer, repo.id)
+  if (parent.private) await checkMayFork(db, parent)
   await db.query(sql`
     update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${parent.default_branch},
       pushed_at = ${parent.pushed_at}, size = ${parent.size}, language = ${parent.language},
-      license = ${parent.license}, private = ${parent.private}
+      license = ${parent.license}, private = ${parent.private}, forked_from_private = ${parent.private}
     where id = ${fork.id}`)
   if (!parent.private) await countPublicForks(db, repo.id, 1)
   await copyObjects(db, repo.id, fork.id)
@@ -53,6 +54,17 @@ export async function forkRepository(
     forker_id: forker.id,
   })
   return loadRepositoryById(db, { ...viewer, sees_private: true }, fork.id)
+}
+
+/** The setting of a private repository, and that of its organization. Public repositories can always be forked. */
+async function checkMayFork(db: Transaction, { id, owner_login, name }: Repository) {
+  const { rowCount } = await db.query(sql`
+    select from repositories r join accounts o on o.id = r.owner_id
+    where r.id = ${id} and r.allow_forking and o.members_can_fork_private_repositories`)
+  if (rowCount) return
+  throw forbidden(
+    `Forks of ${owner_login}/${name} are not allowed. Ask an admin of the repository or an owner of the organization.`,
+  )
 }
 
 /** Changes the number of public forks of a parent, when a fork comes, goes or changes its visibility. The caller must have locked the parent. */

@@ -5,6 +5,7 @@ import { type Database, sql } from '#platform/database.ts'
 import { type Task, Waiting } from '#platform/queue.ts'
 import { mayCopy } from './crossing.ts'
 import { copyTemplate, type Generation } from './generation/generate.ts'
+import { deleteRepository } from './update.ts'
 
 interface Row {
   id: number
@@ -69,6 +70,13 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
       await storage.erase(repo_id)
       await db.query(sql`delete from deleted_repositories where repo_id = ${repo_id}`)
     },
+    /** Deletes a private fork whose parent was deleted. */
+    delete_orphaned_fork: ({ repo_id, deleter }: { repo_id: number; deleter: { id: number } }) =>
+      db.transaction(async (transaction) => {
+        const orphan = await transaction.first<{ id: number; network_id: number }>(sql`
+          select id, network_id from repositories where id = ${repo_id} and forked_from_private and parent_id is null`)
+        if (orphan) await deleteRepository(transaction, deleter, orphan)
+      }),
     point_head: async ({ repo_id }: { repo_id: number }) => {
       const repo = await find(repo_id)
       if (repo) await unlessDeleted(db, { repo_ids: [repo_id] }, () => storage.pointHead(repo_id, repo.default_branch))

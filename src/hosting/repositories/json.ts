@@ -223,7 +223,7 @@ export function repositoryJson(repo: Repository, wire: Wire, personal: boolean):
     allow_rebase_merge: repo.allow_rebase_merge,
     allow_squash_merge: repo.allow_squash_merge,
     allow_merge_commit: repo.allow_merge_commit,
-    allow_forking: true,
+    allow_forking: repo.allow_forking,
     web_commit_signoff_required: false,
     anonymous_access_enabled: !repo.private,
     subscribers_count: repo.subscribers_count,

@@ -21,6 +21,10 @@ export interface Repository {
   private: boolean
   network_id: number
   parent_id: number | null
+  /** It is private and readable only with access to its parent, see detachForks. */
+  forked_from_private: boolean
+  /** Whether it may be forked while it is private. */
+  allow_forking: boolean
   /** The template that it was generated from. */
   template_id: number | null
   default_branch: string
@@ -199,6 +203,7 @@ export interface NewRepository {
   allow_rebase_merge?: boolean
   allow_squash_merge?: boolean
   allow_merge_commit?: boolean
+  allow_forking?: boolean
 }
 
 /** Taken before the transaction when contents must be written to disk first. */
@@ -218,10 +223,11 @@ export async function createRepository(db: Transaction, viewer: Viewer, owner: P
     name,
     sql`
     insert into repositories (id, owner_id, name, description, homepage, private, network_id, is_template, has_issues, has_projects,
-      has_wiki, allow_rebase_merge, allow_squash_merge, allow_merge_commit, created_at, updated_at, pushed_at)
+      has_wiki, allow_rebase_merge, allow_squash_merge, allow_merge_commit, allow_forking, created_at, updated_at, pushed_at)
     values (${repo_id}, ${owner.id}, ${name}, ${wanted.description ?? null}, ${wanted.homepage ?? null}, ${wanted.private ?? false}, ${repo_id},
       ${wanted.is_template ?? false}, ${wanted.has_issues ?? true}, ${wanted.has_projects ?? true}, ${wanted.has_wiki ?? true},
-      ${wanted.allow_rebase_merge ?? true}, ${wanted.allow_squash_merge ?? true}, ${wanted.allow_merge_commit ?? true}, ${db.now}, ${db.now}, ${db.now})`,
+      ${wanted.allow_rebase_merge ?? true}, ${wanted.allow_squash_merge ?? true}, ${wanted.allow_merge_commit ?? true},
+      ${wanted.allow_forking ?? true}, ${db.now}, ${db.now}, ${db.now})`,
   )
   await endRedirect(db, { id: repo_id, owner_id: owner.id }, name, viewer.viewer_id)
   if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, viewer.viewer_id)

@@ -7,6 +7,7 @@ import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { waitForKeepers } from './deletion-lock.ts'
 import { countPublicForks } from './forks.ts'
+import { detachForks, lockRelatives, takeNetworkTurn } from './network.ts'
 import { enqueueDescription, enqueueErasure } from './queue.ts'
 import {
   checkName,
@@ -43,14 +44,14 @@ async function writeChanges(
   db: Transaction,
   viewer: Viewer,
   editor: Account,
-  { id, network_id }: Repository,
+  { id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
-  if (changes.private !== undefined || changes.visibility) await lockWithParent(db, id, network_id)
+  if (changes.private !== undefined || changes.visibility) await lockRelatives(db, id)
   const repo = await lockRepository(db, viewer, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
-  if (repo.private && !next.private) await checkParentPublic(db, repo)
+  if (repo.private && !next.private) checkMayPublish(repo)
   const name = changes.name === undefined ? repo.name : checkName(changes.name)
   const renamed = name.toLowerCase() !== repo.name.toLowerCase()
   if (renamed) await redirectFrom(db, repo)
@@ -62,10 +63,11 @@ async function writeChanges(
       default_branch = ${next.default_branch}, archived = ${next.archived}, is_template = ${next.is_template},
       has_issues = ${next.has_issues}, has_projects = ${next.has_projects}, has_wiki = ${next.has_wiki},
       allow_rebase_merge = ${next.allow_rebase_merge}, allow_squash_merge = ${next.allow_squash_merge},
-      allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
+      allow_merge_commit = ${next.allow_merge_commit}, allow_forking = ${next.allow_forking}, updated_at = ${db.now}
     where id = ${repo.id}`,
   )
   if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
+  if (repo.private !== next.private) await detachForks(db, repo)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (renamed) await endRedirect(db, repo, name, editor.id)
   if (next.default_branch !== repo.default_branch) {
@@ -74,14 +76,6 @@ async function writeChanges(
   }
   await publish(db, editor, repo, ...actsOf(repo, { ...next, name }))
   return loadRepositoryById(db, viewer, repo.id)
-}
-
-/** The parent is locked too, because it counts its public forks. In the order of ids, like pull requests, so that there is no deadlock. */
-async function lockWithParent(db: Transaction, id: number, network_id: number) {
-  await takeNetworkTurn(db, network_id)
-  await db.query(sql`
-    select from repositories where id in (select unnest(array[id, parent_id]) from repositories where id = ${id})
-    order by id for no key update`)
 }
 
 function actsOf(before: Repository, after: Repository): Act[] {
@@ -98,29 +92,32 @@ function actsOf(before: Repository, after: Repository): Act[] {
 const edits = ['description', 'homepage', 'default_branch'] as const
 
 /** A fork of a private repository cannot become public, because its contents belong to the parent. */
-async function checkParentPublic(db: Transaction, repo: Repository) {
-  const { rowCount } = await db.query(sql`select from repositories where id = ${repo.parent_id} and private`)
-  if (!rowCount) return
+function checkMayPublish({ forked_from_private }: Repository) {
+  if (!forked_from_private) return
   const message = 'A fork of a private repository stays private'
   throw invalid({ resource: 'Repository', code: 'custom', field: 'visibility', message })
 }
 
-/** Its forks remain: they become forks of its parent, or the oldest becomes the root of the network. */
+/**
+ * Its public forks remain: they become forks of its parent, or the oldest becomes the root of the network. Private forks of a private repository
+ * become forks of its private parent. Without one they are readable for no one from now on, and a job deletes each of them.
+ */
 export async function deleteRepository(
   db: Transaction,
   deleter: { id: number },
   { id, network_id }: Pick<Repository, 'id' | 'network_id'>,
 ) {
   await waitForKeepers(db, { id })
-  await takeNetworkTurn(db, network_id)
+  await takeNetworkTurn(db, id)
   // A concurrent fork waits for this lock, and then finds the repository deleted.
-  const held = await db.load<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
+  const held = await db.load<Kin>(sql`select ${kin} from repositories where id = ${id} for update`)
   await publish(db, deleter, { id }, { act: 'repo.deleted' })
-  const forks = await db.rows<Kin>(
-    sql`select id, parent_id, private from repositories where parent_id = ${id} order by created_at, id`,
-  )
-  const heir = held.parent_id ?? forks[0]?.id
-  if (heir) {
+  const forks = await db.rows<Kin>(sql`select ${kin} from repositories where parent_id = ${id} order by created_at, id`)
+  const follows = held.forked_from_private && held.parent_id !== null
+  const orphans = follows ? [] : forks.filter((fork) => fork.forked_from_private)
+  const heir = held.parent_id ?? forks.find((fork) => !fork.forked_from_private)?.id
+  for (const fork of orphans) await enqueue(db, 'delete_orphaned_fork', { repo_id: fork.id, deleter })
+  if (heir && !orphans.length) {
     await db.query(sql`update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${id}`)
     const [come, gone] = [
       forks.filter((fork) => fork.id !== heir && !fork.private).length,
@@ -135,14 +132,5 @@ export async function deleteRepository(
   await enqueue(db, 'forget_repository', { repo_id: id })
 }
 
-interface Kin {
-  id: number
-  parent_id: number | null
-  private: boolean
-}
-
-/** A lock for transactions that change several repositories of a network: without it, two of them would deadlock. */
-async function takeNetworkTurn(db: Transaction, network_id: number) {
-  await db.query(sql`select pg_advisory_xact_lock(${networkTurns}, hashint8(${network_id}))`)
-}
-const networkTurns = 0x64656c65
+type Kin = Pick<Repository, 'id' | 'parent_id' | 'private' | 'forked_from_private'>
+const kin = sql`id, parent_id, private, forked_from_private`

@@ -39,6 +39,7 @@ export async function transferRepository(
   if (owner.id === repo.owner_id) {
     throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
   }
+  checkTransferable(repo)
   const name = new_name === undefined ? null : checkName(new_name)
   // A fine-grained token is for the account that the repository leaves, and creates nothing in another.
   const bounded = viewer.token_id != null
@@ -55,6 +56,12 @@ async function loadReceiver(db: Queryable, login: string): Promise<Account> {
     if (!(error instanceof Refusal)) throw error
     throw invalid({ resource: 'Repository', code: 'invalid', field: 'new_owner', message: `there is no account '${login}'` })
   })
+}
+
+/** A private fork belongs to its parent, so that its owner cannot give it away. */
+function checkTransferable({ forked_from_private }: Repository) {
+  if (!forked_from_private) return
+  throw invalid({ resource: 'Repository', code: 'custom', message: 'A fork of a private repository cannot be transferred' })
 }
 
 async function mayCreateIn(db: Queryable, owner: Account, user: Account): Promise<boolean> {
@@ -149,6 +156,7 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
     // Checked again, because access is locked only now.
     const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
     if (!rowCount) throw missing()
+    checkTransferable(repo)
     const name = wanted.new_name === undefined ? (new_name ?? repo.name) : checkName(wanted.new_name)
     const attached = await listAttached(db, repo)
     if (!wanted.keep_collaborators) await dropCollaborators(db, accepter, repo, receiver)

@@ -220,5 +220,6 @@ const defaults = {
   ...{ has_issues: true, has_projects: true, has_wiki: true },
   ...{ allow_rebase_merge: true, allow_squash_merge: true, allow_merge_commit: true },
   ...{ size: 0, forks_count: 0, stargazers_count: 0, subscribers_count: 0, open_issues_count: 0 },
+  ...{ allow_forking: true, forked_from_private: false },
   ...{ network_id: 0, template_id: null, automation: false, access: 0 },
 }

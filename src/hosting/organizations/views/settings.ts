@@ -1,10 +1,16 @@
-import { checkOwner, type Organization, renameOrganization, setMemberAccess } from '#hosting/organizations/organizations.ts'
+import {
+  checkOwner,
+  type Organization,
+  renameOrganization,
+  setMemberAccess,
+  setPrivateForking,
+} from '#hosting/organizations/organizations.ts'
 import { updateProfile } from '#hosting/people/people.ts'
 import { levelOf, permissionOf } from '#identity/access.ts'
 import { button } from '#web/components/button.ts'
 import { icon } from '#web/components/icon.ts'
 import { banner } from '#web/components/toast.ts'
-import { alert, attempt, field, type Problem, select, typed } from '#web/fields.ts'
+import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn } from '#web/page.ts'
 import { loadVisited, organizationHeader } from './organization-header.ts'
@@ -55,6 +61,7 @@ export async function settingsPage(visit: SignedIn, problem?: Problem): Promise<
   )
   const access = value('member_access', permissionOf(org.member_access)) ?? 'read'
   const profile = html`${inputs}${select('What members may do in all repositories', 'member_access', accessLevels, access)}
+${choice({ name: 'private_forks', value: 'on', chosen: visit.form.has('member_access') ? visit.form.has('private_forks') : org.members_can_fork_private_repositories }, 'People with access can fork private repositories')}
 <p class="buttons">${button('Save', { kind: 'primary' })}</p>`
   const rename = html`${field({ label: 'New name', name: 'login', value: value('login', org.login), required: true, longest: 39, hint: 'Addresses of its repositories redirect to the new name.' })}
 <p class="buttons">${button('Rename the organization', { kind: 'danger' })}</p>`
@@ -77,6 +84,7 @@ export async function saveSettings(visit: SignedIn): Promise<Outcome> {
       const known = accessLevels.some(([name]) => name === typed(visit.form, 'member_access'))
       await visit.db.transaction(async (db) => {
         if (known && access !== org.member_access) await setMemberAccess(db, org, access)
+        if (known) await setPrivateForking(db, org, visit.form.has('private_forks'))
         await updateProfile(db, org, profile)
       })
       return { to: pathOf(org), flash: { done: 'The settings are saved.' } }

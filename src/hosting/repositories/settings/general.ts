@@ -44,6 +44,7 @@ const mostBranches = 200
 const features = [
   ['has_issues', 'Issues'],
   ['is_template', 'Template repository: people can create repositories with the same files'],
+  ['allow_forking', 'Forks while the repository is private: people with access can fork it'],
 ] as const
 const methods = [
   ['allow_merge_commit', 'Merge commits'],
@@ -84,10 +85,10 @@ function dangers(visit: SignedIn, repo: Repository): Html {
   const path = `${pathOf(repo)}/settings`
   const other = repo.private ? 'public' : 'private'
   return html`<h2>Danger zone</h2><div class="danger-zone">
-${danger(visit, repo, `${path}/visibility`, `Make this repository ${other}`, repo.private ? 'Everyone will see its files, issues and history.' : 'People without access lose sight of it, and their stars and watches of it end.', `Make ${other}`)}
+${danger(visit, repo, `${path}/visibility`, `Make this repository ${other}`, repo.private ? 'Everyone will see its files, issues and history. Its forks become private repositories of their own.' : 'People without access lose sight of it, and their stars and watches of it end. Its public forks become a network of their own.', `Make ${other}`)}
 <div><div><strong>Transfer this repository</strong><p class="muted">Another person or organization becomes its owner.</p></div>${buttonLink('Transfer', `${pathOf(repo)}/transfer`, { kind: 'danger' })}</div>
 ${danger(visit, repo, `${path}/archive`, repo.archived ? 'Unarchive this repository' : 'Archive this repository', repo.archived ? 'People can change it again.' : 'It stays visible, and nobody can change it.', repo.archived ? 'Unarchive' : 'Archive')}
-${danger(visit, repo, `${path}/delete`, 'Delete this repository', 'Its files, issues, pull requests and webhooks are deleted for ever. Its forks remain.', 'Delete')}</div>`
+${danger(visit, repo, `${path}/delete`, 'Delete this repository', `Its files, issues, pull requests and webhooks are deleted for ever. ${repo.private ? 'Its forks are deleted too.' : 'Its public forks remain.'}`, 'Delete')}</div>`
 }
 
 /** The name must be typed, because none of these is done by accident. */

@@ -130,7 +130,7 @@ async function* split(path: string, suffix: string, chunks: AsyncIterable<Buffer
 }
 
 async function profileOf({ db }: Belfry, user: Account) {
-  const { member_access: _, suspended_at: __, ...profile } = user
+  const { member_access: _, members_can_fork_private_repositories: __, suspended_at: ___, ...profile } = user
   const preferences = await db.first(sql`
     select watches_created, watches_given from watching_preferences where user_id = ${user.id}`)
   return { ...profile, two_factor: (await findDelivery(db, user)) ?? null, watching_preferences: preferences ?? null }

@@ -60,13 +60,13 @@ export interface OwnRepository {
   default_branch: string
 }
 
-/** A user's repositories in the order of their names. */
+/** A user's repositories in the order of their names, without private forks whose parents the user may not read any more. */
 export const ownRepositories = (user: Account): Records => ({
   name: 'repositories',
   columns: sql`m.id, m.name, m.description, m.homepage, m.private, m.default_branch, m.archived, m.is_template, m.topics, m.language, m.license,
     (select o.login || '/' || r.name from repositories r join accounts o on o.id = r.owner_id where r.id = m.parent_id
       and ${visible({ viewer_id: user.id, sees_private: true })}) as parent,
     m.stargazers_count, m.subscribers_count, m.public_forks_count, m.size, m.pushed_at, m.created_at, m.updated_at`,
-  source: sql`repositories m where m.owner_id = ${user.id}`,
+  source: sql`repositories m where m.owner_id = ${user.id} and owner_reaches(m)`,
   key: [{ column: sql`lower(m.name)`, type: sql`text` }],
 })

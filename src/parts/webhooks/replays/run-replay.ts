@@ -52,7 +52,7 @@ async function count(db: Database, replay: Running) {
 
 function repositoriesOf({ repo_id, org_id }: Running) {
   return repo_id === null
-    ? sql`(select id from repositories where owner_id = ${org_id})`
+    ? sql`(select r.id from repositories r where r.owner_id = ${org_id} and owner_reaches(r))`
     : sql`(select id from repositories where id = ${repo_id})`
 }
 
