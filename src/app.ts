@@ -256,7 +256,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
 
 /** Links are absolute, because clients show the texts elsewhere. */
 const renderBodies: RenderBodies = async ({ caller, wire, db, repo }, texts) => {
-  const reader = { db, viewer_id: caller.viewer_id, repo, web: wire.web }
+  const reader = { db, viewer: caller, repo, web: wire.web }
   return (await renderAll(reader, texts)).map(({ text }) => text)
 }
 

@@ -184,7 +184,11 @@ export function addTeam(name: string, description: string, members: string[], re
     const repos = await Promise.all(repositories.map((full_name) => stage.as('cleo', full_name)))
     await stage.transaction(async (db) => {
       const works = await loadOrganization(db, cleo.id, 'clockwork')
-      const team = await createTeam(db, works, cleo, { name, description, privacy: 'closed' })
+      const team = await createTeam(db, { viewer_id: cleo.id, sees_private: true }, works, cleo, {
+        name,
+        description,
+        privacy: 'closed',
+      })
       for (const login of members) await setTeamRole(db, cleo, works, team, stage.account(login), 'member')
       for (const { repo } of repos) await setTeamAccess(db, cleo, team, repo, levelOf('push'))
     })

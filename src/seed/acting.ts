@@ -34,21 +34,21 @@ export async function openIssue(
   issue: NewIssue & { body: string },
   least: Access = 'pull',
 ) {
-  const { actor, repo } = await stage.as(by, full_name)
+  const { actor, repo, viewer } = await stage.as(by, full_name)
   const wanted = { ...issue, body: stage.text(issue.body) }
   const raised = { ...repo, access: Math.max(repo.access, levelOf(least)) }
-  const { number } = await stage.transaction((db) => insertIssue(db, raised, actor, wanted))
+  const { number } = await stage.transaction((db) => insertIssue(db, viewer, raised, actor, wanted))
   stage.numbers.set(name, number)
 }
 
 export async function comment(stage: Stage, by: string, full_name: string, name: string, body: string) {
-  const { actor, repo } = await stage.as(by, full_name)
-  return stage.transaction((db) => createComment(db, repo, actor, stage.numberOf(name), stage.text(body)))
+  const { actor, repo, viewer } = await stage.as(by, full_name)
+  return stage.transaction((db) => createComment(db, viewer, repo, actor, stage.numberOf(name), stage.text(body)))
 }
 
 export async function changeIssue(stage: Stage, by: string, full_name: string, name: string, changes: IssueChanges) {
-  const { actor, repo } = await stage.as(by, full_name)
-  await stage.transaction((db) => updateIssue(db, repo, actor, stage.numberOf(name), changes))
+  const { actor, repo, viewer } = await stage.as(by, full_name)
+  await stage.transaction((db) => updateIssue(db, viewer, repo, actor, stage.numberOf(name), changes))
 }
 
 export const closeIssue = (stage: Stage, by: string, full_name: string, name: string, reason?: 'not_planned') =>

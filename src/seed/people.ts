@@ -68,7 +68,12 @@ async function createTeamOf(stage: SeedStage, { login, owners: [first = ''] }: S
   const owner = stage.account(first)
   await stage.transaction(async (db) => {
     const org = await loadOrganization(db, owner.id, login)
-    const team = await createTeam(db, org, owner, { name, description, privacy, maintainers })
+    const team = await createTeam(db, { viewer_id: owner.id, sees_private: true }, org, owner, {
+      name,
+      description,
+      privacy,
+      maintainers,
+    })
     const set = (member: string, role: TeamRole) => setTeamRole(db, owner, org, team, stage.account(member), role)
     for (const member of members) await set(member, 'member')
     if (![...maintainers, ...members].includes(first)) await removeFromTeam(db, owner, team, owner)

@@ -46,7 +46,10 @@ export const teamCommands: Subcommand[] = [
       const team = await db.transaction(async (transaction) => {
         if (!(await lockMembership(transaction, org, user)))
           await setMembership(transaction, actorOf(operator), org, user, 'member')
-        const created = await createTeam(transaction, org, user, { name, privacy: secret ? 'secret' : 'closed' })
+        const created = await createTeam(transaction, { viewer_id: user.id, sees_private: true }, org, user, {
+          name,
+          privacy: secret ? 'secret' : 'closed',
+        })
         await recordAudit(transaction, operator, 'team.create', `${org.login}/${created.slug}`)
         return created
       })

@@ -77,7 +77,9 @@ export const api = group('Issues', [
     async ({ db, caller, repo, viewer, body, wire }) => {
       checkChangeable(repo)
       await checkTokenIncludes(db, caller, repo)
-      return created(issueJson(await createIssue(db, repo, viewer, { ...plain(body), title: String(body.title) }), repo, wire))
+      return created(
+        issueJson(await createIssue(db, caller, repo, viewer, { ...plain(body), title: String(body.title) }), repo, wire),
+      )
     },
   ),
   get(
@@ -104,7 +106,7 @@ export const api = group('Issues', [
       ),
       answers: { 200: IssueSchema },
     },
-    async ({ db, repo, viewer, params, body, wire }) => {
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
       const { title, state, state_reason } = body
       const changes = {
         ...plain(body),
@@ -112,7 +114,7 @@ export const api = group('Issues', [
         ...(state && { state }),
         ...(state_reason && { state_reason }),
       }
-      return issueJson(await updateIssue(db, repo, viewer, params.issue_number, changes), repo, wire)
+      return issueJson(await updateIssue(db, caller, repo, viewer, params.issue_number, changes), repo, wire)
     },
   ),
   put(

@@ -5,7 +5,7 @@ import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { reopenPull } from '#hosting/pulls/reopening.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'
-import type { Account } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
@@ -27,15 +27,27 @@ export interface IssueChanges extends Partial<NewIssue> {
   state_reason?: StateReason | null
 }
 
-export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
-  const made = await insertIssue(db, repo, author, wanted)
+export async function createIssue(
+  db: Transaction,
+  viewer: Viewer,
+  repo: Repository,
+  author: Account,
+  wanted: NewIssue,
+): Promise<Issue> {
+  const made = await insertIssue(db, viewer, repo, author, wanted)
   checkEnabled(repo)
   const { labels = [], assignees = [], milestone = null } = wanted
   return labels.length || assignees.length || milestone !== null ? loadIssue(db, repo, made.number) : made
 }
 
 /** As createIssue, for callers that do not show the issue: without its labels, assignees and milestone. */
-export async function insertIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
+export async function insertIssue(
+  db: Transaction,
+  viewer: Viewer,
+  repo: Repository,
+  author: Account,
+  wanted: NewIssue,
+): Promise<Issue> {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
   const title = checkTitle(wanted.title)
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
@@ -53,12 +65,19 @@ export async function insertIssue(db: Transaction, repo: Repository, author: Acc
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
   const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
   await publish(db, author, repo, ...acts)
-  await recordReferences(db, repo, author, { issue_id: issue.id }, wanted.body ?? null)
+  await recordReferences(db, viewer, repo, author, { issue_id: issue.id }, wanted.body ?? null)
   return made
 }
 
 /** Changes the given fields only. */
-export async function updateIssue(db: Transaction, repo: Repository, editor: Account, number: number, changes: IssueChanges) {
+export async function updateIssue(
+  db: Transaction,
+  viewer: Viewer,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  changes: IssueChanges,
+) {
   const held = await lockIssue(db, repo, number)
   checkMayChange(repo, editor, held, changes)
   const { labels, assignees, milestone } = mayTriage(repo) ? changes : ({} as IssueChanges)
@@ -69,7 +88,7 @@ export async function updateIssue(db: Transaction, repo: Repository, editor: Acc
   const next = nextState(held, changes)
   const moved = next.state !== held.state
   const closed = next.state === 'closed'
-  if (moved && !closed && held.pull_id !== null) await reopenPull(db, held.pull_id, editor)
+  if (moved && !closed && held.pull_id !== null) await reopenPull(db, viewer, held.pull_id, editor)
   await db.query(sql`
     update issues set title = ${said.title}, body = ${said.body}, state = ${next.state}, state_reason = ${next.state_reason},
       milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
@@ -81,7 +100,7 @@ export async function updateIssue(db: Transaction, repo: Repository, editor: Acc
   const moves: Act[] = moved ? [{ ...actOn(held, closed ? 'closed' : 'reopened'), state_reason: next.state_reason }] : []
   const sorted = [...milestoneActs(held, held.milestone_id, milestone_id), ...assigned, ...labeled]
   await publish(db, editor, repo, ...editActs(held, said), ...sorted, ...moves)
-  if (body !== held.body) await recordReferences(db, repo, editor, { issue_id: held.id }, body)
+  if (body !== held.body) await recordReferences(db, viewer, repo, editor, { issue_id: held.id }, body)
   return loadIssue(db, repo, number)
 }
 

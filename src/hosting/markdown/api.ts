@@ -24,7 +24,7 @@ async function render(
   text: string,
   repo?: { owner_login: string; name: string },
 ) {
-  const [markup] = await renderAll({ db, viewer_id: caller.viewer_id, repo, web: wire.web }, [text])
+  const [markup] = await renderAll({ db, viewer: caller, repo, web: wire.web }, [text])
   return new Represented('text/html', markup?.text ?? '')
 }
 

@@ -22,9 +22,10 @@ export interface CrossReference {
   merged_at: Date | null
 }
 
-/** Records which issues a new text refers to, as far as its author may see them. A text without `#` costs nothing. */
+/** Records which issues a new text refers to, as far as its author may see them with the token of the request. A text without `#` costs nothing. */
 export async function recordReferences(
   db: Transaction,
+  viewer: Viewer,
   repo: { owner_login: string; name: string },
   author: { id: number },
   source: { issue_id: number; comment_id?: number },
@@ -41,7 +42,7 @@ export async function recordReferences(
     from unnest(${names}::text[]) n (name) join accounts o on lower(o.login) = split_part(n.name, '/', 1)
       join repositories r on r.owner_id = o.id and lower(r.name) = split_part(split_part(n.name, '/', 2), '#', 1)
       join issues i on i.repo_id = r.id and i.number = split_part(n.name, '#', 2)::integer
-    where i.id <> ${source.issue_id} and (not r.private or access_of(${author.id}, r) > 0)
+    where i.id <> ${source.issue_id} and ${visible(viewer)}
     on conflict do nothing`)
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Viewer } from '#identity/accounts.ts'
 import type { Queryable } from '#platform/database.ts'
 import type { Html } from '#web/html.ts'
 import { type Links, plainReading, type Reading, readMarkdown } from '#web/markdown/render.ts'
@@ -9,7 +10,8 @@ const mostPieces = 100_000
 
 export interface Reader {
   db: Queryable
-  viewer_id: number | null
+  /** Names that the viewer may not see are not linked. */
+  viewer: Viewer
   /** What `#12` refers to. Without it, names are not linked. */
   repo: { owner_login: string; name: string } | undefined
   /** What links begin with. */
@@ -17,7 +19,7 @@ export interface Reader {
 }
 
 /** Renders all texts of a response together, so that one query looks up all names. */
-export async function renderAll({ db, viewer_id, repo, web }: Reader, texts: (string | null)[]): Promise<Html[]> {
+export async function renderAll({ db, viewer, repo, web }: Reader, texts: (string | null)[]): Promise<Html[]> {
   const readings: Reading[] = []
   let pieces = 0
   for (const text of texts) {
@@ -28,7 +30,7 @@ export async function renderAll({ db, viewer_id, repo, web }: Reader, texts: (st
     if ((text?.length ?? 0) > 10_000) await setImmediate()
   }
   const names = readings.flatMap((reading) => reading.names)
-  const found: Links = repo ? await findAddresses(db, viewer_id, repo, names) : {}
+  const found: Links = repo ? await findAddresses(db, viewer, repo, names) : {}
   const absolute = (address: string | null | undefined) => address && `${web}${address}`
   const links: Links = {
     userLink: (login) => absolute(found.userLink?.(login)),

@@ -65,7 +65,7 @@ export async function mergeUpstream(
   const parent = await loadParent(db, viewer, repo)
   const [before, upstream] = [await tipOf(storage, repo, branch), await tipOf(storage, parent, branch)]
   if (!before || !upstream) throw refused(`The branch ${branch} does not exist ${before ? 'upstream' : 'in the fork'}.`)
-  if (!(await mayCopy(db, parent.id, repo.id, [merger.id]))) {
+  if (!(await mayCopy(db, parent.id, repo.id, [merger.id], viewer))) {
     throw refused('The upstream repository is private: its commits may only go into a private fork.')
   }
   const name = `${parent.owner_login}:${branch}`

@@ -53,12 +53,12 @@ export async function createPull(
     const ends = await findEnds(db, storage, viewer, repo, wanted)
     const { head, head_sha, base_ref } = ends
     if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
-    if (!(await mayCopy(db, head.id, repo.id, [author.id]))) throw tooPrivate()
+    if (!(await mayCopy(db, head.id, repo.id, [author.id], viewer))) throw tooPrivate()
     const comparison = await compare(storage, repo.id, ends.base_sha, head_sha, head.id)
     checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
     const number = await db.transaction(async (transaction) => {
       const settled = await lockEnds(transaction, repo, ends)
-      return settled || attempts === most ? writePull(transaction, repo, author, wanted, ends, comparison) : undefined
+      return settled || attempts === most ? writePull(transaction, viewer, repo, author, wanted, ends, comparison) : undefined
     })
     if (number !== undefined) {
       await keepHead(storage, { number, repo_id: repo.id, head_repo_id: head.id }, head_sha)
@@ -120,6 +120,7 @@ async function lockEnds(
 /** Returns its number. */
 async function writePull(
   db: Transaction,
+  viewer: Viewer,
   repo: Repository,
   author: Account,
   wanted: NewPull,
@@ -140,7 +141,7 @@ async function writePull(
     returning id`)
   await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
   await publish(db, author, repo, { act: 'pull.opened', issue_id: issue.id, pull_id: pull.id, body: issue.body })
-  await recordReferences(db, repo, author, { issue_id: issue.id }, issue.body)
+  await recordReferences(db, viewer, repo, author, { issue_id: issue.id }, issue.body)
   return issue.number
 }
 

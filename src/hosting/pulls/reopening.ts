@@ -1,4 +1,5 @@
 import { mayCopy } from '#hosting/repositories/crossing.ts'
+import type { Viewer } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { enqueueCatchUp } from './queue.ts'
@@ -20,9 +21,9 @@ interface Ends {
 
 /**
  * A merged pull request stays merged. To be reopened, one needs a base, and must be the only open one from its head into its base. It then catches up
- * with its branch, if its author and the user who reopens it may both see that branch.
+ * with its branch, if its author and the user who reopens it, with their token, may both see that branch.
  */
-export async function reopenPull(db: Transaction, pull_id: number, { id: actor_id }: { id: number }) {
+export async function reopenPull(db: Transaction, viewer: Viewer, pull_id: number, { id: actor_id }: { id: number }) {
   // Concurrent openings and pushes take turns.
   await db.query(sql`
     select from repositories where id in (select unnest(array[repo_id, head_repo_id]) from pulls where id = ${pull_id})
@@ -37,7 +38,7 @@ export async function reopenPull(db: Transaction, pull_id: number, { id: actor_i
   if (!pull.base_there) throw refused('base', `The ${pull.base_ref} branch was deleted.`)
   await checkAlone(db, pull, pull.head_login ?? 'ghost')
   const { before, repo_id, head_repo_id, author_id } = pull
-  const follows = head_repo_id !== null && (await mayCopy(db, head_repo_id, repo_id, [author_id, actor_id]))
+  const follows = head_repo_id !== null && (await mayCopy(db, head_repo_id, repo_id, [author_id, actor_id], viewer))
   await enqueueCatchUp(db, { pull_id, before, head_sha: follows ? pull.head_sha : before, actor_id })
 }
 

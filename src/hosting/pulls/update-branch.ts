@@ -29,7 +29,7 @@ export async function updateBranch(
   const [tip, base] = await Promise.all([branchTip(storage, head.id, pull.head_ref), branchTip(storage, repo.id, pull.base_ref)])
   if (pull.state === 'closed' || !tip || !base) throw refused('The pull request is closed, or one of its branches is gone.')
   if (expected !== undefined && expected !== tip) throw refused('expected_head_sha is not the head of the pull request.')
-  if (!(await mayCopy(db, repo.id, head.id, [pull.author?.id ?? null, editor.id]))) {
+  if (!(await mayCopy(db, repo.id, head.id, [pull.author?.id ?? null, editor.id], viewer))) {
     throw refused('The base is private: its commits may only go into a private head, and you and the author need access to both.')
   }
   const sha = await withCommits(storage, repo.id, head.id, base, async () => {

@@ -44,7 +44,7 @@ export async function updatePull(
       update pulls set draft = coalesce(${draft ?? null}, draft),
         maintainer_can_modify = coalesce(${maintainer_can_modify ?? null}, maintainer_can_modify)
       where id = ${held.id}`)
-    if (Object.keys(said).length || !comparison) await updateIssue(transaction, repo, editor, number, said)
+    if (Object.keys(said).length || !comparison) await updateIssue(transaction, viewer, repo, editor, number, said)
     const rebased = comparison && base !== held.base_ref
     const turned = draft !== undefined && draft !== held.draft
     const facts = { issue_id: held.issue_id, pull_id: held.id }

@@ -74,8 +74,8 @@ export const api = group('Teams', [
       }),
       answers: { 201: FullTeam },
     },
-    async ({ db, org, viewer, body, wire }) =>
-      created(await whole(db, org, await createTeam(db, org, viewer, wanted(body)), wire)),
+    async ({ db, org, caller, viewer, body, wire }) =>
+      created(await whole(db, org, await createTeam(db, caller, org, viewer, wanted(body)), wire)),
   ),
   get(
     '/orgs/{org}/teams/{team_slug}',

@@ -1,7 +1,8 @@
 import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import type { Organization } from '#hosting/organizations/organizations.ts'
+import { accessTo } from '#hosting/repositories/visibility.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
-import type { Account } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { lowerEach } from '#platform/lower-case.ts'
@@ -17,6 +18,7 @@ export interface TeamContents {
 /** The creator is a maintainer of the team. */
 export async function createTeam(
   db: Transaction,
+  viewer: Viewer,
   org: Organization,
   creator: Account,
   wanted: NewTeam & TeamContents,
@@ -32,7 +34,7 @@ export async function createTeam(
   await db.query(sql`
     insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
   const maintainers = await addMaintainers(db, org, row, wanted.maintainers ?? [])
-  const repos = await addRepositories(db, org, creator, row, wanted.repo_names ?? [])
+  const repos = await addRepositories(db, viewer, org, row, wanted.repo_names ?? [])
   const members = [{ member_id: creator.id }, ...maintainers]
   await publishInOrganization(
     db,
@@ -62,11 +64,11 @@ async function addMaintainers(db: Transaction, org: Organization, team: { id: nu
 }
 
 /** Returns the repositories that it added. */
-async function addRepositories(db: Transaction, org: Organization, creator: Account, team: { id: number }, names: string[]) {
+async function addRepositories(db: Transaction, viewer: Viewer, org: Organization, team: { id: number }, names: string[]) {
   const wanted = new Set(names.map((name) => name.toLowerCase()))
   if (!wanted.size) return []
-  const found = sql`repositories r where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${lowerEach(names)})
-    and lower(r.name) = any(${lowerEach(names.map((name) => name.slice(name.indexOf('/') + 1)))}) and access_of(${creator.id}, r) = 5`
+  const found = sql`repositories r join accounts o on o.id = r.owner_id where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${lowerEach(names)})
+    and lower(r.name) = any(${lowerEach(names.map((name) => name.slice(name.indexOf('/') + 1)))}) and ${accessTo(viewer)} = 5`
   const pairs = sql`
     select m.user_id, f.id as repo_id from team_members m, (select r.id from ${found}) f where m.team_id = ${team.id}`
   return changingAccess(db, thisOwner(org), pairs, async () => {

@@ -99,7 +99,7 @@ async function commitEntries(context: FeedContext, ref: string): Promise<Entry[]
 async function releaseEntries(context: FeedContext): Promise<Entry[]> {
   const { belfry, repo, viewer } = context
   const { rows } = await listReleases(belfry.db, repo, false, { limit: most.releases, offset: 0 })
-  const reader = { db: belfry.db, viewer_id: viewer.viewer_id, repo, web: belfry.addresses.web }
+  const reader = { db: belfry.db, viewer, repo, web: belfry.addresses.web }
   const texts = await renderAll(
     reader,
     rows.map(({ body }) => body),
@@ -143,7 +143,7 @@ async function issueEntries(context: FeedContext): Promise<Entry[]> {
   const { belfry, repo, viewer } = context
   if (!repo.has_issues) return []
   const { rows } = await listIssues(belfry.db, repo, newestIssues, { limit: most.issues, offset: 0 })
-  const reader = { db: belfry.db, viewer_id: viewer.viewer_id, repo, web: belfry.addresses.web }
+  const reader = { db: belfry.db, viewer, repo, web: belfry.addresses.web }
   const texts = await renderAll(
     reader,
     rows.map(({ body }) => body),

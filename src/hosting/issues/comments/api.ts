@@ -36,8 +36,8 @@ export const api = group('Issue comments', [
       body: CommentBody,
       answers: { 201: CommentSchema },
     },
-    async ({ db, repo, viewer, params, body, wire }) => {
-      const comment = await createComment(db, repo, viewer, params.issue_number, body.body)
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      const comment = await createComment(db, caller, repo, viewer, params.issue_number, body.body)
       return created(commentJson(comment, repo, wire))
     },
   ),
@@ -74,8 +74,8 @@ export const api = group('Issue comments', [
       body: CommentBody,
       answers: { 200: CommentSchema },
     },
-    async ({ db, repo, viewer, params, body, wire }) =>
-      commentJson(await updateComment(db, repo, viewer, params.comment_id, body.body), repo, wire),
+    async ({ db, caller, repo, viewer, params, body, wire }) =>
+      commentJson(await updateComment(db, caller, repo, viewer, params.comment_id, body.body), repo, wire),
   ),
   del(
     '/repos/{owner}/{repo}/issues/comments/{comment_id}',

@@ -5,13 +5,14 @@ import { recordReferences } from '#hosting/mentions/cross-references.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { keptId } from '#hosting/repositories/deletion-lock.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Account } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { type Comment, commentColumns, loadComment } from './comments.ts'
 
 export async function createComment(
   db: Transaction,
+  viewer: Viewer,
   repo: Repository,
   author: Account,
   number: number,
@@ -35,11 +36,18 @@ export async function createComment(
   checkBody(body)
   const { issue_id, pull_id, id: comment_id } = comment
   await publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
-  await recordReferences(db, repo, author, { issue_id, comment_id }, body)
+  await recordReferences(db, viewer, repo, author, { issue_id, comment_id }, body)
   return comment
 }
 
-export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
+export async function updateComment(
+  db: Transaction,
+  viewer: Viewer,
+  repo: Repository,
+  editor: Account,
+  id: number,
+  body: string,
+) {
   const { author, issue_id, pull_id } = await loadComment(db, repo, id)
   checkMayEdit(repo, editor, author)
   const held = await db.load<{ body: string }>(
@@ -52,7 +60,7 @@ export async function updateComment(db: Transaction, repo: Repository, editor: A
   const facts = { issue_id, pull_id, comment_id: id, body }
   if (changes) {
     await publish(db, editor, repo, { act: 'issue_comment.edited', ...facts, changes })
-    await recordReferences(db, repo, editor, { issue_id, comment_id: id }, body)
+    await recordReferences(db, viewer, repo, editor, { issue_id, comment_id: id }, body)
   }
   return loadComment(db, repo, id)
 }

@@ -2,7 +2,7 @@ import type { Issue } from '#hosting/issues/issues.ts'
 import { addLabels } from '#hosting/issues/triage.ts'
 import { triageIssue, updateIssue } from '#hosting/issues/update.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import { Refusal } from '#platform/errors.ts'
 import { button } from '#web/components/button.ts'
@@ -63,7 +63,10 @@ export async function changeSelected(visit: SignedIn): Promise<Outcome> {
     for (const number of numbers.toSorted((one, other) => one - other)) {
       if (state === 'open' || state === 'closed') {
         const state_reason = reason === 'not_planned' ? 'not_planned' : 'completed'
-        await updateIssue(db, repo, visit.visitor, number, { state, ...(state === 'closed' && ({ state_reason } as const)) })
+        await updateIssue(db, viewerOf(visit), repo, visit.visitor, number, {
+          state,
+          ...(state === 'closed' && ({ state_reason } as const)),
+        })
       } else if (label !== '') {
         await triageIssue(db, repo, visit.visitor, number, (held) => addLabels(db, repo, visit.visitor, held, [label]))
       }

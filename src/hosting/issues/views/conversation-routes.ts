@@ -6,6 +6,7 @@ import { setAssignees, setLabels } from '#hosting/issues/triage.ts'
 import { setLock, triageIssue, updateIssue } from '#hosting/issues/update.ts'
 import { written } from '#hosting/mentions/views/render-texts.ts'
 import { type Content, contents, type Subject, toggleReaction } from '#hosting/reactions/reactions.ts'
+import { viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import type { Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -59,7 +60,7 @@ async function changeTitle(visit: SignedIn, conversation: Conversation): Promise
       const title = written(visit.form, 'title')
       await visit.db.transaction(async (db) => {
         checkWritable(repo)
-        await updateIssue(db, repo, visit.visitor, issue.number, { title })
+        await updateIssue(db, viewerOf(visit), repo, visit.visitor, issue.number, { title })
       })
       return { to: addressOf(conversation) }
     },
@@ -113,10 +114,10 @@ async function changeText(
   await visit.db.transaction(async (db) => {
     checkWritable(repo)
     if (post?.kind === 'issue' && post.id === issue.id) {
-      await updateIssue(db, repo, visit.visitor, issue.number, { body: (await next(issue.body)) || null })
+      await updateIssue(db, viewerOf(visit), repo, visit.visitor, issue.number, { body: (await next(issue.body)) || null })
     } else {
       const { id, body } = await loadOwnComment(db, { repo, issue }, post)
-      await updateComment(db, repo, visit.visitor, id, await next(body))
+      await updateComment(db, viewerOf(visit), repo, visit.visitor, id, await next(body))
     }
   })
 }
@@ -204,7 +205,9 @@ async function changeMilestone(visit: SignedIn, conversation: Conversation): Pro
   await visit.db.transaction(async (db) => {
     checkWritable(repo)
     checkAccess(repo.access, 'triage')
-    await updateIssue(db, repo, visit.visitor, issue.number, { milestone: number === undefined ? null : Number(number) })
+    await updateIssue(db, viewerOf(visit), repo, visit.visitor, issue.number, {
+      milestone: number === undefined ? null : Number(number),
+    })
   })
   return { to: addressOf(conversation) }
 }

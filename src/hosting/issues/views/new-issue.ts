@@ -5,7 +5,7 @@ import { composer, previewOf } from '#hosting/mentions/views/composer.ts'
 import { written } from '#hosting/mentions/views/render-texts.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { repositoryHeader } from '#hosting/repositories/views/repository-header.ts'
-import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { button, buttonLink } from '#web/components/button.ts'
 import { box } from '#web/components/table.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
@@ -101,7 +101,7 @@ export async function openIssue(visit: SignedIn): Promise<Outcome> {
       }
       const issue = await visit.db.transaction(async (db) => {
         checkChangeable(repo)
-        return createIssue(db, repo, visit.visitor, wanted)
+        return createIssue(db, viewerOf(visit), repo, visit.visitor, wanted)
       })
       return { to: addressOf({ repo, issue, kind: 'issues' }) }
     },

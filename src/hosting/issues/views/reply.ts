@@ -1,6 +1,7 @@
 import { createComment } from '#hosting/issues/comments/update.ts'
 import { updateIssue } from '#hosting/issues/update.ts'
 import { written } from '#hosting/mentions/views/render-texts.ts'
+import { viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkWritable } from '#identity/access.ts'
 import { invalid } from '#platform/errors.ts'
 import { attempt } from '#web/fields.ts'
@@ -20,8 +21,8 @@ export async function reply(visit: SignedIn, conversation: Conversation): Promis
       if (!text && !change) throw invalid({ resource: 'Issue', code: 'custom', message: 'write a comment first' })
       const said = await visit.db.transaction(async (db) => {
         checkWritable(repo)
-        const comment = text ? await createComment(db, repo, visit.visitor, issue.number, text) : undefined
-        if (change) await updateIssue(db, repo, visit.visitor, issue.number, change)
+        const comment = text ? await createComment(db, viewerOf(visit), repo, visit.visitor, issue.number, text) : undefined
+        if (change) await updateIssue(db, viewerOf(visit), repo, visit.visitor, issue.number, change)
         return comment
       })
       return { to: said ? `${addressOf(conversation)}#issuecomment-${said.id}` : addressOf(conversation) }

@@ -5,7 +5,7 @@ import type { Visit } from '#web/page.ts'
 
 /** The texts of a page, with links for those names that the visitor may see. */
 export const renderTexts = ({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]) =>
-  renderAll({ db, viewer_id: visitor?.id ?? null, repo, web: '' }, texts)
+  renderAll({ db, viewer: { viewer_id: visitor?.id ?? null, sees_private: visitor !== null }, repo, web: '' }, texts)
 
 /** The longest text that the API accepts. */
 export const longestBody = 65_536

@@ -56,7 +56,9 @@ export async function create(visit: SignedIn): Promise<Outcome> {
     async () => {
       const { description, ...draft } = draftIn(visit.form)
       const wanted = { ...draft, description: description || null }
-      const team = await visit.db.transaction((db) => createTeam(db, org, visit.visitor, wanted))
+      const team = await visit.db.transaction((db) =>
+        createTeam(db, { viewer_id: visit.visitor.id, sees_private: true }, org, visit.visitor, wanted),
+      )
       return { to: teamPath(team), flash: { done: 'The team is created. Add its members and repositories.' } }
     },
     (problem) => newTeamPage(visit, problem),

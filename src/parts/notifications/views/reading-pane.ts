@@ -43,7 +43,7 @@ export async function readingPane(visit: SignedIn, thread: Thread, look: InboxQu
   const { repo, number, id } = thread
   const { head, texts, more } = await readSubject(visit, thread)
   const rendered = await renderAll(
-    { db, viewer_id: visitor.id, repo, web: '' },
+    { db, viewer: { viewer_id: visitor.id, sees_private: true }, repo, web: '' },
     texts.map(({ body }) => body),
   )
   const posts = texts.map((text, index) => post(text.post, rendered[index] ?? html``))
