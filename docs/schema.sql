@@ -301,13 +301,16 @@ create table comments (
   author_id bigint,
   body text not null,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  editor_id bigint
 );
 alter table comments add constraint comments_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table comments add constraint comments_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table comments add constraint comments_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
 alter table comments add constraint comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table comments add constraint comments_pkey PRIMARY KEY (id);
 CREATE INDEX comments_author_id ON comments USING btree (author_id, id);
+CREATE INDEX comments_editor ON comments USING btree (editor_id) WHERE (editor_id IS NOT NULL);
 CREATE INDEX comments_issue ON comments USING btree (issue_id, id);
 CREATE INDEX comments_repo ON comments USING btree (repo_id, id);
 CREATE INDEX comments_updated ON comments USING btree (repo_id, updated_at, id);
@@ -327,13 +330,16 @@ create table commit_comments (
   "position" integer,
   line integer,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  editor_id bigint
 );
 alter table commit_comments add constraint commit_comments_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table commit_comments add constraint commit_comments_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table commit_comments add constraint commit_comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table commit_comments add constraint commit_comments_pkey PRIMARY KEY (id);
 CREATE INDEX commit_comments_author_id ON commit_comments USING btree (author_id, id);
 CREATE INDEX commit_comments_commit ON commit_comments USING btree (repo_id, commit_id, id);
+CREATE INDEX commit_comments_editor ON commit_comments USING btree (editor_id) WHERE (editor_id IS NOT NULL);
 CREATE INDEX commit_comments_repo ON commit_comments USING btree (repo_id, id);
 CREATE TRIGGER touch_delete AFTER DELETE ON commit_comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 CREATE TRIGGER touch_update AFTER UPDATE ON commit_comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
@@ -736,7 +742,9 @@ create table installations (
   suspended_at timestamp with time zone,
   suspended_by bigint,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  suspended_by_app boolean default false not null,
+  suspended_by_account boolean default false not null
 );
 alter table installations add constraint installations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table installations add constraint installations_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
@@ -847,13 +855,15 @@ create table issues (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   closed_at timestamp with time zone,
-  closed_by_id bigint
+  closed_by_id bigint,
+  editor_id bigint
 );
 alter table issues add constraint issues_lock_reason_check CHECK ((lock_reason = ANY (ARRAY['off-topic'::text, 'too heated'::text, 'resolved'::text, 'spam'::text])));
 alter table issues add constraint issues_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text])));
 alter table issues add constraint issues_state_reason_check CHECK ((state_reason = ANY (ARRAY['completed'::text, 'not_planned'::text, 'duplicate'::text, 'reopened'::text])));
 alter table issues add constraint issues_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table issues add constraint issues_closed_by_id_fkey FOREIGN KEY (closed_by_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table issues add constraint issues_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table issues add constraint issues_milestone_id_fkey FOREIGN KEY (milestone_id) REFERENCES milestones(id) ON DELETE SET NULL;
 alter table issues add constraint issues_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table issues add constraint issues_pkey PRIMARY KEY (id);
@@ -861,6 +871,7 @@ alter table issues add constraint issues_repo_id_number_key UNIQUE (repo_id, num
 CREATE INDEX issues_author ON issues USING btree (author_id, repo_id, number);
 CREATE INDEX issues_closed_by ON issues USING btree (closed_by_id) WHERE (closed_by_id IS NOT NULL);
 CREATE INDEX issues_comments ON issues USING btree (repo_id, comments_count, number);
+CREATE INDEX issues_editor ON issues USING btree (editor_id) WHERE (editor_id IS NOT NULL);
 CREATE INDEX issues_milestone ON issues USING btree (milestone_id, number) WHERE (milestone_id IS NOT NULL);
 CREATE INDEX issues_open ON issues USING btree (repo_id, number) WHERE (state = 'open'::text);
 CREATE INDEX issues_updated ON issues USING btree (repo_id, updated_at, number);
@@ -1480,18 +1491,21 @@ create table review_comments (
   start_side text,
   subject_type text default 'line'::text not null,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  editor_id bigint
 );
 alter table review_comments add constraint review_comments_side_check CHECK ((side = ANY (ARRAY['LEFT'::text, 'RIGHT'::text])));
 alter table review_comments add constraint review_comments_start_side_check CHECK ((start_side = ANY (ARRAY['LEFT'::text, 'RIGHT'::text])));
 alter table review_comments add constraint review_comments_subject_type_check CHECK ((subject_type = ANY (ARRAY['line'::text, 'file'::text])));
 alter table review_comments add constraint review_comments_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table review_comments add constraint review_comments_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table review_comments add constraint review_comments_in_reply_to_id_fkey FOREIGN KEY (in_reply_to_id) REFERENCES review_comments(id) ON DELETE SET NULL;
 alter table review_comments add constraint review_comments_pull_id_fkey FOREIGN KEY (pull_id) REFERENCES pulls(id) ON DELETE CASCADE;
 alter table review_comments add constraint review_comments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table review_comments add constraint review_comments_review_id_fkey FOREIGN KEY (review_id) REFERENCES reviews(id) ON DELETE CASCADE;
 alter table review_comments add constraint review_comments_pkey PRIMARY KEY (id);
 CREATE INDEX review_comments_author_id ON review_comments USING btree (author_id, id);
+CREATE INDEX review_comments_editor ON review_comments USING btree (editor_id) WHERE (editor_id IS NOT NULL);
 CREATE INDEX review_comments_pull ON review_comments USING btree (pull_id, id);
 CREATE INDEX review_comments_reply ON review_comments USING btree (in_reply_to_id) WHERE (in_reply_to_id IS NOT NULL);
 CREATE INDEX review_comments_repo ON review_comments USING btree (repo_id, id);
@@ -1526,14 +1540,17 @@ create table reviews (
   dismissal text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  submitted_at timestamp with time zone
+  submitted_at timestamp with time zone,
+  editor_id bigint
 );
 alter table reviews add constraint reviews_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'CHANGES_REQUESTED'::text, 'COMMENTED'::text, 'DISMISSED'::text])));
 alter table reviews add constraint reviews_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table reviews add constraint reviews_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table reviews add constraint reviews_pull_id_fkey FOREIGN KEY (pull_id) REFERENCES pulls(id) ON DELETE CASCADE;
 alter table reviews add constraint reviews_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table reviews add constraint reviews_pkey PRIMARY KEY (id);
 CREATE INDEX reviews_author_id ON reviews USING btree (author_id, id);
+CREATE INDEX reviews_editor ON reviews USING btree (editor_id) WHERE (editor_id IS NOT NULL);
 CREATE UNIQUE INDEX reviews_pending ON reviews USING btree (pull_id, author_id) WHERE (state = 'PENDING'::text);
 CREATE INDEX reviews_pull ON reviews USING btree (pull_id, id);
 CREATE INDEX reviews_repo ON reviews USING btree (repo_id);

@@ -80,6 +80,10 @@ export function lowerPermissions(one: AppPermissions, other: AppPermissions): Ap
   )
 }
 
+/** What reading metadata includes, for the pages on which users grant it. */
+export const metadataIncludes =
+  'Metadata includes the event timelines of the repositories: titles and texts of issues and pull requests, and commit messages.'
+
 /** An app that has any permission may read the metadata of its repositories. */
 export function permissionsOfApp(given: object | null): Permissions {
   const { [hooks]: webhooks, ...held } = (given ?? {}) as AppPermissions

@@ -126,7 +126,10 @@ test(
     const bens = await signIn(forge, 'ben')
     const form = '/apps/octo-helper/installations/new'
     assert.match(await (await fetch(`${forge.web}/apps/octo-helper`)).text(), /Install/)
-    assert.match(await (await bens.get(form)).text(), /secret <span class="muted">private/)
+    assert.match(
+      await (await bens.get(form)).text(),
+      /Metadata includes the event timelines.*secret <span class="muted">private/s,
+    )
     assert.equal((await bens.get(`${form}?account=ada`)).status, 404)
     const to = target(
       await bens.fill('/apps/octo-helper/installations', { reach: 'some', repositories: String(engine.id), state: 's' }, form),
@@ -148,6 +151,17 @@ test(
     assert.equal((await (await signIn(forge, 'ada')).get(at)).status, 404)
     await bens.fill(`${at}/suspended`, {}, at)
     assert.equal((await bot.get('/installation/repositories')).status, 401)
+    const own = `/app/installations/${id}/suspended`
+    assert.match((await expect(403, await asApp(forge, app).delete(own))).message, /owner of the account suspended/)
+    assert.equal((await bot.get('/installation/repositories')).status, 401)
+    await bens.fill(`${at}/suspended`, {}, at)
+    assert.equal((await bot.get('/installation/repositories')).status, 200)
+
+    await expect(204, await asApp(forge, app).put(own))
+    assert.match(await (await bens.get(at)).text(), /only the app can end that/)
+    await bens.fill(`${at}/suspended`, {}, at)
+    await expect(204, await asApp(forge, app).delete(own))
+    assert.equal((await bot.get('/installation/repositories')).status, 401, 'the account suspended it too')
     await bens.fill(`${at}/suspended`, {}, at)
     assert.equal((await bot.get('/installation/repositories')).status, 200)
     await bens.fill(`${at}/delete`, {})

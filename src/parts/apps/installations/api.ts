@@ -110,7 +110,12 @@ export const api = group('App installations', [
   ),
   del(
     '/app/installations/{installation_id}/suspended',
-    { ...asApp, operation: 'apps/unsuspend-installation', summary: 'Resume a suspended installation', answers: { 204: Nothing } },
+    {
+      ...asApp,
+      operation: 'apps/unsuspend-installation',
+      summary: 'Resume an installation that the app suspended',
+      answers: { 204: Nothing },
+    },
     async ({ db, app, params }) => unsuspendInstallation(db, botOf(app), await loadOfApp(db, app, params.installation_id)),
   ),
   get(

@@ -16,6 +16,8 @@ export interface Installation extends Row {
   events: string[]
   suspended_at: Date | null
   suspended_by: Person | null
+  suspended_by_app: boolean
+  suspended_by_account: boolean
   created_at: Date
   updated_at: Date
 }
@@ -24,7 +26,7 @@ export const personOf = (alias: Sql) =>
   sql`json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'login', ${alias}.login, 'site_admin', ${alias}.site_admin)`
 
 const columns = sql`i.id, i.app_id, p.slug as app_slug, c.client_id, ${personOf(sql`a`)} as account, i.all_repositories, i.permissions, i.events,
-  i.suspended_at, (select ${personOf(sql`s`)} from accounts s where s.id = i.suspended_by) as suspended_by, i.created_at, i.updated_at`
+  i.suspended_at, (select ${personOf(sql`s`)} from accounts s where s.id = i.suspended_by) as suspended_by, i.suspended_by_app, i.suspended_by_account, i.created_at, i.updated_at`
 
 const source = sql`installations i join apps p on p.id = i.app_id join applications c on c.id = p.application_id join accounts a on a.id = i.account_id`
 

@@ -2,7 +2,7 @@ import { checkNotSuspended } from '#identity/access.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { codeOf, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { type Installation, included, loadInstallation } from './installation.ts'
 import { enqueueInstallationEvent, enqueueRepositoriesEvent } from './installation-events.ts'
 import { endRequests } from './requests.ts'
@@ -106,18 +106,31 @@ export async function removeRepository(db: Transaction, editor: Person, installa
   if (!removed.length) throw missing()
 }
 
+/** Who suspends an installation: the app itself, or those who administer the account. */
+const sideOf = ({ type }: Person) => (type === 'Bot' ? sql`suspended_by_app` : sql`suspended_by_account`)
+
 /** Its tokens stop working at once, and its repositories send it no events. Again changes nothing. */
-export async function suspendInstallation(db: Transaction, by: Person, { id }: Installation) {
+export async function suspendInstallation(db: Transaction, by: Person, former: Installation) {
+  const { id } = former
   const { rowCount } = await db.query(sql`
     update installations set suspended_at = ${db.now}, suspended_by = ${by.id}, updated_at = ${db.now} where id = ${id} and suspended_at is null`)
+  await db.query(sql`update installations set ${sideOf(by)} = true where id = ${id}`)
   if (!rowCount) return
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
   await enqueueInstallationEvent(db, by, installation, 'suspend', included(installation))
 }
 
-export async function unsuspendInstallation(db: Transaction, by: Person, { id }: Installation) {
+/** Ends the suspension of one side. The installation stays suspended while the other side suspends it. */
+export async function unsuspendInstallation(db: Transaction, by: Person, former: Installation) {
+  const { id, suspended_at } = former
+  const own = await db.query(sql`update installations set ${sideOf(by)} = false where id = ${id} and ${sideOf(by)}`)
+  if (suspended_at && !own.rowCount) {
+    const other = by.type === 'Bot' ? 'An owner of the account' : 'The app'
+    throw forbidden(`${other} suspended this installation, and must resume it.`)
+  }
   const { rowCount } = await db.query(sql`
-    update installations set suspended_at = null, suspended_by = null, updated_at = ${db.now} where id = ${id} and suspended_at is not null`)
+    update installations set suspended_at = null, suspended_by = null, updated_at = ${db.now} 
+    where id = ${id} and suspended_at is not null and not suspended_by_app and not suspended_by_account`)
   if (!rowCount) return
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
   await enqueueInstallationEvent(db, by, installation, 'unsuspend', included(installation))

@@ -1,7 +1,7 @@
 import { listOrganizations, type OrganizationRole } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
-import { includesLevel } from '#identity/permissions.ts'
+import { includesLevel, metadataIncludes } from '#identity/permissions.ts'
 import { loadApp, loadAppBySlug } from '#parts/apps/apps.ts'
 import { missing } from '#platform/errors.ts'
 import { cardPage } from '#web/card-page.ts'
@@ -61,7 +61,8 @@ ${app.description && html`<p>${app.description}</p>`}${permissionsCard(app)}
 
 function permissionsCard({ permissions, events }: Pick<App, 'permissions' | 'events'>): Html {
   const items = Object.entries(permissions).map(([name, level]) => html`<li>${level} <code>${name}</code></li>`)
-  return html`<section class="card"><h2 class="small">Permissions</h2><ul class="scopes">${items}</ul>
+  const hint = 'metadata' in permissions && html`<p class="hint muted">${metadataIncludes}</p>`
+  return html`<section class="card"><h2 class="small">Permissions</h2><ul class="scopes">${items}</ul>${hint}
 ${events.length > 0 && html`<p>It is sent these events: ${events.join(', ')}</p>`}</section>`
 }
 
@@ -175,13 +176,13 @@ async function endRequestOf(visit: SignedIn): Promise<Outcome> {
 }
 
 async function installationPage(visit: SignedIn, installation: Installation): Promise<Outcome> {
-  const { id, app_slug, account, suspended_at } = installation
+  const { id, app_slug, account, suspended_at, suspended_by_app, suspended_by_account } = installation
   const app = await loadApp(visit.db, installation.app_id)
   const repositories = await repositoryChoice(visit, { account, installation })
   const at = `${path}/${id}`
   const body = html`${note(visit.flash.done)}<p><a href="/apps/${app_slug}">${app_slug}</a> is installed on <strong>${account.login}</strong>${suspended_at && ' and suspended'}.</p>
 ${permissionsCard(installation)}${newPermissions(visit, installation, app)}${repositories.search}${form(visit, at, html`${repositories.fields}<button class="primary">Save</button>`)}
-<h2>Suspend</h2>${form(visit, `${at}/suspended`, html`<button>${suspended_at ? 'Resume' : 'Suspend'}</button> <span class="muted">A suspended app has no access and is sent nothing.</span>`, { class: 'inline' })}
+<h2>Suspend</h2>${form(visit, `${at}/suspended`, html`<button>${suspended_by_account ? 'Resume' : 'Suspend'}</button> <span class="muted">A suspended app has no access and is sent nothing.${suspended_by_app && ' The app suspended itself here: only the app can end that.'}</span>`, { class: 'inline' })}
 <h2>Uninstall</h2><p><a class="button danger" href="${at}/delete">Uninstall</a></p>`
   return settingsPage(path, `${app_slug} on ${account.login}`, body)
 }
@@ -192,11 +193,12 @@ async function choose(visit: SignedIn, installation: Installation): Promise<Outc
 }
 
 async function suspend(visit: SignedIn, installation: Installation): Promise<Outcome> {
-  const change = installation.suspended_at ? unsuspendInstallation : suspendInstallation
+  const { suspended_by_account: ends, suspended_by_app } = installation
+  const change = ends ? unsuspendInstallation : suspendInstallation
   await visit.db.transaction((db) => change(db, visit.visitor, installation))
   return {
     to: `${path}/${installation.id}`,
-    flash: { done: installation.suspended_at ? 'It has access again.' : 'It is suspended.' },
+    flash: { done: !ends ? 'It is suspended.' : suspended_by_app ? 'It stays suspended by the app.' : 'It has access again.' },
   }
 }
 
