@@ -16,6 +16,8 @@ export interface CommitComment {
   id: number
   commit_id: string
   author: Person | null
+  /** Who edited it last, if someone did. */
+  editor: Person | null
   author_association: string
   body: string
   path: string | null
@@ -27,7 +29,7 @@ export interface CommitComment {
   updated_at: Date
 }
 
-const columns = sql`c.*, ${personOf(sql`c.author_id`)} as author,
+const columns = sql`c.*, ${personOf(sql`c.author_id`)} as author, ${personOf(sql`c.editor_id`)} as editor,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
   ${reactionCounts('commit_comment_id', sql`c.id`)} as reactions`
 
@@ -99,7 +101,7 @@ export async function updateCommitComment(
       sql`select body from commit_comments where id = ${id} and repo_id = ${keptId(repo)} for no key update`,
     )
     await transaction.query(
-      sql`update commit_comments set body = ${body}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,
+      sql`update commit_comments set body = ${body}, editor_id = ${editor.id}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,
     )
     if (before.body !== body) {
       const facts = { commit_comment_id: id, ...commit, body, changes: { body: { from: before.body } } }

@@ -19,6 +19,8 @@ export interface Issue {
   repo_id: number
   number: number
   author: Person | null
+  /** Who edited its text last, if someone did. */
+  editor: Person | null
   author_association: string
   title: string
   body: string | null
@@ -46,7 +48,7 @@ export interface Issue {
 export type StateReason = 'completed' | 'not_planned' | 'duplicate' | 'reopened'
 
 const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as author_association,
-  ${personOf(sql`i.author_id`)} as author, ${personOf(sql`i.closed_by_id`)} as closed_by,
+  ${personOf(sql`i.author_id`)} as author, ${personOf(sql`i.editor_id`)} as editor, ${personOf(sql`i.closed_by_id`)} as closed_by,
   array(select to_json(l) from (select ${labelColumns} from issue_labels b join labels l on l.id = b.label_id
     where b.issue_id = i.id order by lower(l.name)) l) as labels,
   array(select ${person} from issue_assignees s join accounts a on a.id = s.user_id

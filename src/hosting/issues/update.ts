@@ -91,6 +91,7 @@ export async function updateIssue(
   if (moved && !closed && held.pull_id !== null) await reopenPull(db, viewer, held.pull_id, editor)
   await db.query(sql`
     update issues set title = ${said.title}, body = ${said.body}, state = ${next.state}, state_reason = ${next.state_reason},
+      editor_id = case when body is distinct from ${said.body} then ${editor.id} else editor_id end,
       milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
       closed_at = case when ${moved} then ${closed ? db.now : null}::timestamptz else closed_at end,
       closed_by_id = case when ${moved} then ${closed ? editor.id : null}::bigint else closed_by_id end

@@ -121,6 +121,26 @@ test('a thread is resolved and unresolved by its author, the author of the pull 
   assert.doesNotMatch((await guest.get(path)).text, /thread-fold/, 'a reply without its first comment is a new thread')
 }))
 
+test('pages name the user who edited the text of another', inject(async (forge) => {
+  const { head, ada, cy } = forge
+  const guest = await signedIn(forge, 'ada')
+  const by = (login: string) => new RegExp(`edited by <a href="/${login}">`, 'g')
+  const edits = async () => ((await guest.get(path)).text.match(by('ada')) ?? []).length
+  const review = await expect(200, await cy.post(`${pull}/reviews`, { event: 'COMMENT', body: 'Hm' }))
+  const line = await expect(201, await cy.post(`${pull}/comments`, { path: 'mill.txt', line: 2, commit_id: head, body: 'Line' }))
+  const comment = await expect(201, await cy.post(`${engine}/issues/1/comments`, { body: 'Talk' }))
+  await expect(200, await cy.put(`${pull}/reviews/${review.id}`, { body: 'Hmm' }))
+  const own = (await guest.get(path)).text
+  assert.match(own, /edited<\/span>/)
+  assert.equal(await edits(), 0)
+  await expect(200, await ada.put(`${pull}/reviews/${review.id}`, { body: 'Yes' }))
+  assert.equal(await edits(), 1)
+  await expect(200, await ada.patch(`${engine}/pulls/comments/${line.id}`, { body: 'Other line' }))
+  assert.equal(await edits(), 2)
+  await expect(200, await ada.patch(`${engine}/issues/comments/${comment.id}`, { body: 'Other talk' }))
+  assert.equal(await edits(), 3)
+}))
+
 test('a pending thread cannot be resolved', inject(async (forge) => {
   const ada = await signedIn(forge, 'ada')
   const at = { anchor: 'x', path: 'mill.txt', line: '2', side: 'R', commit: forge.head, page: 'files', how: 'review', body: 'Hm' }

@@ -12,6 +12,8 @@ export interface Review {
   pull_id: number
   pull_number: number
   author: Person | null
+  /** Who edited it last, if someone did. */
+  editor: Person | null
   author_association: string
   state: ReviewState
   body: string
@@ -23,7 +25,7 @@ export interface Review {
   submitted_at: Date | null
 }
 
-const columns = sql`v.*, i.number as pull_number, ${personOf(sql`v.author_id`)} as author,
+const columns = sql`v.*, i.number as pull_number, ${personOf(sql`v.author_id`)} as author, ${personOf(sql`v.editor_id`)} as editor,
   ${associationOf(sql`v.author_id`, sql`v.repo_id`)} as author_association`
 const source = sql`reviews v join pulls p on p.id = v.pull_id join issues i on i.id = p.issue_id`
 

@@ -95,7 +95,9 @@ export async function updateReview(db: Transaction, repo: Repository, editor: Ac
   const review = await loadReview(db, pull, editor, id)
   checkMayEdit(repo, editor, review.author)
   if (body.trim() === '') throw refused("Body can't be blank")
-  await db.query(sql`update reviews set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+  await db.query(
+    sql`update reviews set body = ${body}, editor_id = ${editor.id}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
+  )
   if (review.state !== 'PENDING' && review.body !== body) {
     const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_id: id, body, changes: { body: { from: review.body } } }
     await publish(db, editor, repo, { act: 'review.edited', ...facts })

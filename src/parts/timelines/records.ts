@@ -90,6 +90,7 @@ function issueOf(facts: IssueFacts, { id, repo_id }: Ids, current: CurrentRows):
   return {
     ...{ id, repo_id, number: facts.number, title: facts.title, body: current.issues.get(id) ?? null },
     ...authorOf(facts, current),
+    editor: null,
     state: facts.state ?? 'open',
     state_reason: facts.state_reason ?? null,
     locked: facts.locked ?? false,
@@ -150,6 +151,7 @@ function reviewOf(facts: ReviewFacts, ids: Ids & { pull_id: number; pull_number:
   return {
     ...ids,
     ...authorOf(facts, current),
+    editor: null,
     ...{ state: facts.state, body: current.reviews.get(ids.id) ?? '', commit_id: facts.commit_id, dismissal: null },
     ...{ created_at: submitted_at, updated_at: dateOf(facts.updated_at), submitted_at },
   }

@@ -15,6 +15,8 @@ export interface Comment {
   /** Set when the issue is a pull request. */
   pull_id: number | null
   author: Person | null
+  /** Who edited it last, if someone did. */
+  editor: Person | null
   author_association: string
   body: string
   /** Undefined in events, which show texts as they were. */
@@ -24,7 +26,7 @@ export interface Comment {
 }
 
 /** Of the comment `c` on the issue `i`; `p` is the pull request. */
-export const commentColumns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author,
+export const commentColumns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author, ${personOf(sql`c.editor_id`)} as editor,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
   ${reactionCounts('comment_id', sql`c.id`)} as reactions`
 const source = sql`comments c join issues i on i.id = c.issue_id left join pulls p on p.issue_id = i.id`

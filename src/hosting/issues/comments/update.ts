@@ -54,7 +54,7 @@ export async function updateComment(
     sql`select body from comments where id = ${id} and repo_id = ${keptId(repo)} for no key update`,
   )
   await db.query(
-    sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
+    sql`update comments set body = ${checkBody(body)}, editor_id = ${editor.id}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
   )
   const changes = changesOf(held, { body }, 'body')
   const facts = { issue_id, pull_id, comment_id: id, body }

@@ -104,6 +104,8 @@ export interface Post {
   created_at: Date
   /** When it was last edited, if it was. */
   edited_at?: Date | null
+  /** Who edited it last. Named if it is not the author. */
+  editor?: Person | null
   /** The verb before the date. */
   did?: string
   /** At the end of the header, as a menu; and below the text, as reactions. */
@@ -115,11 +117,12 @@ export interface Post {
 
 /** A text of a person in a frame: a comment, a review, the opening of an issue. */
 export function post({ id, author, author_association, created_at, did = 'commented', ...more }: Post, text: Html): Html {
-  const { edited_at, tools, foot, attributes } = more
+  const { edited_at, editor, tools, foot, attributes } = more
+  const other = editor && editor.id !== author?.id && html` by ${nameOf(editor)}`
   const role = author_association && author_association !== 'NONE' && author_association
   return html`<article class="post" id="${id}" aria-label="${author?.login ?? 'a deleted user'} ${did}"${attributes}><header>
 ${author ? avatar(author, 24) : icon('person')} <strong>${nameOf(author)}</strong>
-<span class="muted">${did} <a href="#${id}">${moment(created_at)}</a>${edited_at && html` · <span title="Edited ${edited_at.toISOString()}">edited</span>`}</span>
+<span class="muted">${did} <a href="#${id}">${moment(created_at)}</a>${(edited_at || editor) && html` · <span${edited_at && html` title="Edited ${edited_at.toISOString()}"`}>edited${other}</span>`}</span>
 <span class="space"></span>${role && badge(role.charAt(0) + role.slice(1).toLowerCase())}${tools}</header>
 ${text.text !== '' && markdownBody(text)}${foot}</article>`
 }

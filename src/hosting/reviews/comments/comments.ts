@@ -16,6 +16,8 @@ export interface ReviewComment extends DiffPosition {
   review_state: string | null
   in_reply_to_id: number | null
   author: Person | null
+  /** Who edited it last, if someone did. */
+  editor: Person | null
   author_association: string
   body: string
   commit_id: string
@@ -26,7 +28,7 @@ export interface ReviewComment extends DiffPosition {
   updated_at: Date
 }
 
-const columns = sql`c.*, i.number as pull_number, v.state as review_state, ${personOf(sql`c.author_id`)} as author,
+const columns = sql`c.*, i.number as pull_number, v.state as review_state, ${personOf(sql`c.author_id`)} as author, ${personOf(sql`c.editor_id`)} as editor,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
   ${reactionCounts('review_comment_id', sql`c.id`)} as reactions`
 const source = sql`review_comments c join pulls p on p.id = c.pull_id join issues i on i.id = p.issue_id

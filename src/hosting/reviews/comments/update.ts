@@ -62,7 +62,7 @@ export async function updateReviewComment(db: Transaction, repo: Repository, edi
   const body = checkBody(wanted)
   const { pull, comment } = await lockComment(db, repo, editor, id)
   await db.query(sql`
-    update review_comments set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+    update review_comments set body = ${body}, editor_id = ${editor.id}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   if (comment.review_state !== 'PENDING' && comment.body !== body) {
     const changes = { body: { from: comment.body } }
     const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_comment_id: id, body, changes }
