@@ -1,4 +1,5 @@
 import { type Application, findApplication, loadApplication } from '#identity/clients.ts'
+import { metadataIncludes } from '#identity/permissions.ts'
 import { isConfirmed } from '#identity/sessions.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { cardPage } from '#web/card-page.ts'
@@ -136,7 +137,8 @@ ${known && html`<h2 class="small">It can already</h2>${application.app ? permiss
 /** An app can do what both the user and the app may do. */
 function permissionList({ permissions }: NonNullable<Application['app']>): Html {
   const items = Object.entries(permissions).map(([name, level]) => html`<li>${level} <code>${name}</code></li>`)
-  return html`<p>Act for you in the repositories that it is installed on, with these permissions:</p><ul class="scopes">${items}</ul>`
+  const hint = 'metadata' in permissions && html`<p class="hint muted">${metadataIncludes}</p>`
+  return html`<p>Act for you in the repositories that it is installed on, with these permissions:</p><ul class="scopes">${items}</ul>${hint}`
 }
 
 function scopeList(scopes: string[], basics: boolean): Html {

@@ -1,7 +1,7 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
-import { isPermission, type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
+import { isPermission, metadataIncludes, type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -114,7 +114,7 @@ const permissionTitles: Record<Over, (owner: Account) => string> = {
 }
 
 function permissionChoice(over: Over, owner: Account, kept: URLSearchParams): Html {
-  const hint = over === 'repository' && html`<p class="hint muted">Reading metadata is always among them.</p>`
+  const hint = over === 'repository' && html`<p class="hint muted">Reading metadata is always among them. ${metadataIncludes}</p>`
   return html`<fieldset><legend>${permissionTitles[over](owner)}</legend>${hint}${levels(over, kept)}</fieldset>`
 }
 

@@ -101,6 +101,14 @@ test('a form that is wrong keeps what was chosen', async () => {
   assert.equal(foreign.status, 422)
 })
 
+test('the page says what reading metadata includes', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const guest = await signedIn(forge, 'ada')
+  const { text } = await guest.get('/settings/tokens/fine-grained')
+  assert.match(text, /Metadata includes the event timelines of the repositories: titles and texts/)
+})
+
 test('a fine-grained token sees the repositories that were chosen, and does what is permitted', async () => {
   await using forge = await openForge()
   const api = await forge.person('ada')
