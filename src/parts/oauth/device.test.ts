@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createOAuthDeviceAuth } from '@octokit/auth-oauth-device'
 import { Octokit } from '@octokit/rest'
+import { sql } from '#platform/database.ts'
 import { openForge } from '#test/forge.ts'
 import { ask, register, signIn } from '#test/oauth.ts'
 
@@ -93,6 +94,24 @@ test('what a person decides is what the device gets, once', async () => {
   assert.equal((await poll(device_code)).error, 'incorrect_device_code')
   const list = await (await ada.get('/settings/applications')).text()
   assert.ok(list.includes(client_id))
+})
+
+test('an approval that comes too late grants nothing', async (t) => {
+  await using scene = await open()
+  const { forge, ada, client_id, start } = scene
+  const { user_code } = await start('repo')
+  const { db } = forge.belfry
+  let late: Promise<Response> | undefined
+  // Another tab denies it after this one found the device, and before it decided.
+  await db.transaction(async (transaction) => {
+    await transaction.query(sql`update device_codes set allowed = false`)
+    late = ada.fill(page, { user_code, decision: 'authorize' })
+    await t.waitFor(async () => assert.ok((await db.rows(sql`select from pg_locks where not granted`)).length > 0), {
+      interval: 10,
+    })
+  })
+  assert.equal((await late)?.status, 422)
+  assert.equal((await (await ada.get('/settings/applications')).text()).includes(client_id), false)
 })
 
 test('codes are of one application, are not guessed, and go with the grant', async () => {

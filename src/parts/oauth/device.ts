@@ -139,10 +139,13 @@ export async function decideDevice(
   { user_code, scopes }: WaitingDevice,
   allowed: boolean,
 ): Promise<boolean> {
-  const grant = allowed ? await recordGrant(db, application, user, scopes ?? []) : undefined
-  const granted = scopes ?? grant?.scopes ?? null
-  const { rowCount } = await db.query(sql`
-    update device_codes set user_id = ${user.id}, allowed = ${allowed}, scopes = ${granted}
-    where user_code = ${user_code} and application_id = ${application.id} and allowed is null and expires_at > ${db.now}`)
-  return rowCount === 1
+  const decided = await db.first<{ digest: Buffer }>(sql`
+    update device_codes set user_id = ${user.id}, allowed = ${allowed}
+    where user_code = ${user_code} and application_id = ${application.id} and allowed is null and expires_at > ${db.now} returning digest`)
+  if (!decided) return false
+  if (!allowed) return true
+  // After the decision, so that a code which was too late leaves no grant.
+  const grant = await recordGrant(db, application, user, scopes ?? [])
+  await db.query(sql`update device_codes set scopes = ${scopes ?? grant.scopes} where digest = ${decided.digest}`)
+  return true
 }
