@@ -1,5 +1,6 @@
-import { type Queryable, type Sql, sql } from '#platform/database.ts'
+import { json, type Queryable, type Sql, sql } from '#platform/database.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { type AuditAction, isAudited } from './audited-acts.ts'
 
 /** A line of the audit log. */
 export interface AuditEntry {
@@ -10,7 +11,7 @@ export interface AuditEntry {
   action: string
   subject: string
   /** Where the act came from, if the actor has no account. */
-  via: 'command line' | null
+  via: 'command line' | 'application' | null
 }
 
 /** The operator at the command line, named by the operating system. */
@@ -24,17 +25,58 @@ export type Administrator = { id: number } | Operator
 /** The actor for `publish`. An operator has no account: payloads show the ghost, and the audit log names the operator. */
 export const actorOf = (admin: Administrator): { id: number } => ('operator' in admin ? { id: 0, ...admin } : admin)
 
+/** An OAuth application that acts by its own secret. */
+export interface ActingApplication {
+  application: string
+}
+
+type Actor = Administrator | ActingApplication
+
+/** The columns of the actor. The row has the login, because accounts can be renamed and deleted. */
+function actorColumns(actor: Actor): Sql {
+  if ('operator' in actor) return sql`null::bigint, ${actor.operator}::text, 'command line'`
+  if ('application' in actor) return sql`null::bigint, ${actor.application}::text, 'application'`
+  return sql`(select a.id from accounts a where a.id = ${actor.id}),
+    coalesce((select a.login from accounts a where a.id = ${actor.id}), 'ghost'), null::text`
+}
+
+const columns = sql`at, actor_id, actor_login, via, action, subject`
+
 /** Records in the transaction of an act who did it. `subject` names what was changed, such as a login or `owner/name`. */
-export async function recordAudit(db: Queryable, actor: Administrator, action: string, subject: string) {
-  if ('operator' in actor) {
-    await db.query(sql`
-      insert into audit_entries (at, actor_login, action, subject, via)
-      values (${db.now}, ${actor.operator}, ${action}, ${subject}, 'command line')`)
-    return
-  }
+export async function recordAudit(db: Queryable, actor: Actor, action: AuditAction, subject: string) {
+  await db.query(sql`insert into audit_entries (${columns}) select ${db.now}, ${actorColumns(actor)}, ${action}, ${subject}`)
+}
+
+/** An act that is published, with the facts that name its subject. */
+interface PublishedAct {
+  act: string
+  repo_id?: number
+  team_id?: number
+  member_id?: number
+}
+
+/** Records those of the published acts that belong in the audit log. The subject is like `owner/name: login` or `@org/team: login`. */
+export async function recordPublished(
+  db: Queryable,
+  actor: Actor,
+  where: { org_id?: number; repo_id?: number },
+  published: PublishedAct[],
+) {
+  const audited = published.filter(({ act }) => isAudited(act))
+  if (!audited.length) return
+  const acts = audited.map(({ act, repo_id, team_id, member_id }) => ({
+    act,
+    repo_id: repo_id ?? where.repo_id,
+    team_id,
+    member_id,
+  }))
   await db.query(sql`
-    insert into audit_entries (at, actor_id, actor_login, action, subject)
-    select ${db.now}, a.id, a.login, ${action}, ${subject} from accounts a where a.id = ${actor.id}`)
+    insert into audit_entries (${columns})
+    select ${db.now}, ${actorColumns(actor)}, x.act, concat_ws(': ',
+      coalesce('@' || org.login || '/' || t.slug, case when r.id is null then org.login end), o.login || '/' || r.name, m.login)
+    from jsonb_to_recordset(${json(acts)}::jsonb) as x (act text, repo_id bigint, team_id bigint, member_id bigint)
+      left join accounts org on org.id = ${where.org_id ?? null}::bigint left join teams t on t.id = x.team_id
+      left join repositories r on r.id = x.repo_id left join accounts o on o.id = r.owner_id left join accounts m on m.id = x.member_id`)
 }
 
 export interface AuditFilter {

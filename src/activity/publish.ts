@@ -1,6 +1,6 @@
 import { Database, json, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } from './acts.ts'
-import { recordAudit } from './audit.ts'
+import { recordPublished } from './audit.ts'
 import { recordHistory } from './issue-history.ts'
 import { noticesOf } from './notices.ts'
 import { deliver, webhookEventsOf } from './outbox/outbox.ts'
@@ -23,21 +23,8 @@ async function publishAll(db: Transaction, actor: { id: number }, repo: { id: nu
   const call = await callOf(db, actor, repo, stateFirst, published)
   const hooks = call ? await db.rows<SubscribedHook>(foundHooks(call, repo.id)) : []
   await recordHistory(db, actor, repo, published)
-  await auditActs(db, actor, repo, published)
+  await recordPublished(db, actor, { repo_id: repo.id }, published)
   await deliver(db, actor, repo, hooks, published)
-}
-
-/** Acts that change who may do what, or whether a repository exists, are in the audit log of the site. */
-const audited =
-  /^(?:repo\.(?:deleted|renamed|archived|unarchived|privatized|publicized|transferred)|member\.(?!invited)|protection\.|deploy_key\.)/
-
-async function auditActs(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
-  for (const { act } of published) {
-    if (!audited.test(act)) continue
-    const named = await db.first<{ name: string }>(sql`
-      select o.login || '/' || r.name as name from repositories r join accounts o on o.id = r.owner_id where r.id = ${repo.id}`)
-    await recordAudit(db, actor, act, named?.name ?? `repository ${repo.id}`)
-  }
 }
 
 /**

@@ -42,7 +42,7 @@ async function registerBoard(stage: Stage) {
   const description = 'Shows on a screen in the market square what happened to the clock.'
   await stage.transaction(async (db) => {
     const wanted = { name: 'Market board', url, description, callback_url: `${url}/signed-in` }
-    const board = await createApplication(db, stage.account('ada'), wanted)
+    const board = await createApplication(db, stage.account('ada'), stage.account('ada'), wanted)
     for (const login of ['ada', 'ben', 'cleo']) {
       const user = stage.account(login)
       const { scopes } = await recordGrant(db, board, user, ['public_repo'])
@@ -60,6 +60,6 @@ async function installWatch(stage: Stage) {
     description: 'Reminds people of issues that they have forgotten.',
     permissions: { issues: 'write', contents: 'read' },
   }
-  const { app } = await registerApp(stage.db, clockwork, wanted, hookDepsOf(stage.belfry))
+  const { app } = await registerApp(stage.db, cleo, clockwork, wanted, hookDepsOf(stage.belfry))
   await stage.transaction((db) => install(db, cleo, app, clockwork, null))
 }

@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
+import { recordAudit } from '#activity/audit.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import type { SealedColumn } from '#platform/sealed-columns.ts'
 import { digest, randomText } from '#platform/secrets.ts'
@@ -74,6 +75,7 @@ async function enable(db: Transaction, user: Account, { kind, secret, phone }: S
     on conflict (user_id) do update set kind = excluded.kind, secret = excluded.secret, phone = excluded.phone,
       last_step = excluded.last_step, enabled_at = excluded.enabled_at`)
   await storeRecoveryCodes(db, user, recovery)
+  await recordAudit(db, user, 'user.enable_two_factor', user.login)
 }
 
 export async function disableTwoFactor(db: Transaction, user: Account) {

@@ -61,7 +61,9 @@ const clientOf = ({ name, client_id, client_secret }: SeedOAuthApplication | See
 async function writeApplication(stage: SeedStage, wanted: SeedOAuthApplication) {
   const { name, owner, callback_url, url = callback_url } = wanted
   const client = clientOf(wanted)
-  await stage.transaction((db) => createApplication(db, stage.account(owner), { name, url, callback_url }, client))
+  await stage.transaction((db) =>
+    createApplication(db, stage.account(owner), stage.account(owner), { name, url, callback_url }, client),
+  )
   stage.access.oauth_applications[name] = client
 }
 
@@ -75,6 +77,7 @@ async function writeApp(stage: SeedStage, wanted: SeedApp, { organizations = [] 
     const registered = await createApp(
       db,
       stage.account(owner),
+      stage.account(owner),
       {
         ...{ name, url, description: wanted.description, callback_url: wanted.callback_url },
         ...{ permissions: wanted.permissions, events: wanted.events, public: true },
@@ -84,7 +87,7 @@ async function writeApp(stage: SeedStage, wanted: SeedApp, { organizations = [] 
       clientOf(wanted),
     )
     const { app } = registered
-    await addKey(db, app, described)
+    await addKey(db, stage.account(owner), app, described)
     const installed: Record<string, number> = {}
     for (const [index, { account }] of installations.entries()) {
       const installer = stage.account(actorFor(account, organizations))

@@ -58,7 +58,7 @@ async function createOrganizationOf(stage: SeedStage, wanted: SeedOrganization) 
     for (const other of others) await setMembership(db, owner, org, stage.account(other), 'admin')
     for (const member of members) await setMembership(db, owner, org, stage.account(member), 'member')
     for (const member of [...owners, ...members]) await setMembershipPublic(db, org, stage.account(member), true)
-    if (default_permission !== 'read') await setMemberAccess(db, org, levelOf(default_permission))
+    if (default_permission !== 'read') await setMemberAccess(db, owner, org, levelOf(default_permission))
   })
 }
 

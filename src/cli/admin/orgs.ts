@@ -101,10 +101,7 @@ export const orgCommands: Subcommand[] = [
       const { db, operator } = await open()
       const user = await findUser(db, login)
       const org = await findOrganization(db, name)
-      await db.transaction(async (transaction) => {
-        await setMembership(transaction, actorOf(operator), org, user, 'member')
-        await recordAudit(transaction, operator, 'org.add_member', `${org.login}: ${user.login}`)
-      })
+      await db.transaction((transaction) => setMembership(transaction, actorOf(operator), org, user, 'member'))
       return { data: { org: org.login, member: user.login }, text: `${user.login} is a member of ${org.login}.` }
     },
   }),
@@ -120,7 +117,6 @@ export const orgCommands: Subcommand[] = [
         if (!(await findMembership(transaction, org, user)))
           throw new StartError(`${user.login} is not a member of ${org.login}.`)
         await removeMembership(transaction, actorOf(operator), org, user)
-        await recordAudit(transaction, operator, 'org.remove_member', `${org.login}: ${user.login}`)
       })
       return { data: { org: org.login, removed: user.login }, text: `${user.login} has left ${org.login}.` }
     },

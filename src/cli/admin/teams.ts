@@ -1,4 +1,4 @@
-import { actorOf, recordAudit } from '#activity/audit.ts'
+import { actorOf } from '#activity/audit.ts'
 import { UsageError } from '#cli/command.ts'
 import { lockMembership, setMembership } from '#hosting/organizations/organizations.ts'
 import { createTeam } from '#hosting/teams/create.ts'
@@ -46,12 +46,16 @@ export const teamCommands: Subcommand[] = [
       const team = await db.transaction(async (transaction) => {
         if (!(await lockMembership(transaction, org, user)))
           await setMembership(transaction, actorOf(operator), org, user, 'member')
-        const created = await createTeam(transaction, { viewer_id: user.id, sees_private: true }, org, user, {
-          name,
-          privacy: secret ? 'secret' : 'closed',
-        })
-        await recordAudit(transaction, operator, 'team.create', `${org.login}/${created.slug}`)
-        return created
+        return createTeam(
+          transaction,
+          { viewer_id: user.id, sees_private: true },
+          org,
+          { ...user, ...operator },
+          {
+            name,
+            privacy: secret ? 'secret' : 'closed',
+          },
+        )
       })
       return {
         data: { id: team.id, org: org.login, slug: team.slug, maintainer: user.login },
@@ -81,10 +85,7 @@ export const teamCommands: Subcommand[] = [
       const team = await findTeam(db, org_name, team_name)
       const user = await findUser(db, login)
       const role = maintainer ? 'maintainer' : 'member'
-      await db.transaction(async (transaction) => {
-        await setTeamRole(transaction, actorOf(operator), org, team, user, role)
-        await recordAudit(transaction, operator, 'team.add_member', `${org.login}/${team.slug}: ${user.login}`)
-      })
+      await db.transaction((transaction) => setTeamRole(transaction, actorOf(operator), org, team, user, role))
       return {
         data: { org: org.login, team: team.slug, login: user.login, role },
         text: `${user.login} is a ${role} of ${org.login}/${team.slug}.`,
@@ -99,10 +100,7 @@ export const teamCommands: Subcommand[] = [
       const { db, operator } = await open()
       const team = await findTeam(db, org_name, team_name)
       const user = await findUser(db, login)
-      await db.transaction(async (transaction) => {
-        await removeFromTeam(transaction, actorOf(operator), team, user)
-        await recordAudit(transaction, operator, 'team.remove_member', `${team.org_login}/${team.slug}: ${user.login}`)
-      })
+      await db.transaction((transaction) => removeFromTeam(transaction, actorOf(operator), team, user))
       return {
         data: { org: team.org_login, team: team.slug, login: user.login },
         text: `${user.login} has left ${team.org_login}/${team.slug}.`,

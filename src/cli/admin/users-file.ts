@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { text as readStream } from 'node:stream/consumers'
-import { actorOf, type Operator, recordAudit } from '#activity/audit.ts'
+import { actorOf, type Operator } from '#activity/audit.ts'
 import { insertUserByAdmin } from '#hosting/administration/acts.ts'
 import { lockMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { findTeamRole, setTeamRole, type Team } from '#hosting/teams/teams.ts'
@@ -135,16 +135,11 @@ async function applyUsers(db: Transaction, operator: Operator, done: Done[]) {
   }
 }
 
+/** A user who is there already stays what they are. */
 async function join(db: Transaction, operator: Operator, { org, team }: Joined, user: Account) {
-  if (team) {
-    if (await findTeamRole(db, team, user)) return
-    await setTeamRole(db, actorOf(operator), org, team, user, 'member')
-  } else {
-    if (await lockMembership(db, org, user)) return
-    await setMembership(db, actorOf(operator), org, user, 'member')
-  }
-  const [action, subject] = team ? ['team.add_member', `${org.login}/${team.slug}`] : ['org.add_member', org.login]
-  await recordAudit(db, operator, action, `${subject}: ${user.login}`)
+  if (!team) {
+    if (!(await lockMembership(db, org, user))) await setMembership(db, actorOf(operator), org, user, 'member')
+  } else if (!(await findTeamRole(db, team, user))) await setTeamRole(db, actorOf(operator), org, team, user, 'member')
 }
 
 /** A refusal, with the line that it is about. */

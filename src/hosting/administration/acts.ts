@@ -28,7 +28,6 @@ export async function administer(
       throw invalid({ resource: 'User', code: 'custom', message: `To confirm, type ${user.login}` })
     }
     await deleteUser(db, admin, user)
-    await recordAudit(db, admin, 'user.delete', user.login)
     return null
   }
   return db.transaction((transaction) => changeUser(transaction, admin, user, act, new_login))

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import { subscribedTo } from '#activity/outbox/subscribed-hooks.ts'
 import { publish } from '#activity/publish.ts'
 import { publishInOrganization } from '#activity/publish-in-organization.ts'
@@ -16,6 +17,7 @@ export async function deleteUser(db: Database, deleter: Account, user: Account) 
   await db.transaction(async (transaction) => {
     await checkNoLastOwner(transaction, user)
     await suspend(transaction, user)
+    if (!user.suspended_at) await recordAudit(transaction, deleter, 'user.suspend', user.login)
   })
   for (;;) {
     const repo = await db.first<{ id: number; network_id: number }>(sql`
@@ -28,6 +30,7 @@ export async function deleteUser(db: Database, deleter: Account, user: Account) 
     await endCollaborations(transaction, deleter, user)
     await endMemberships(transaction, deleter, user)
     await transaction.query(sql`delete from accounts where id = ${user.id}`)
+    await recordAudit(transaction, deleter, 'user.delete', user.login)
   })
 }
 

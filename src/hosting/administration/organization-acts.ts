@@ -46,7 +46,10 @@ export async function changeOrganization(
  * comes first and each repository has a transaction of its own; an interrupted deletion is resumed by the next one.
  */
 async function deleteOrganization(db: Database, admin: Administrator, org: Account) {
-  await db.transaction((transaction) => suspend(transaction, org))
+  await db.transaction(async (transaction) => {
+    await suspend(transaction, org)
+    if (!org.suspended_at) await recordAudit(transaction, admin, 'org.suspend', org.login)
+  })
   for (;;) {
     const repo = await db.first<{ id: number; network_id: number }>(sql`
       select id, network_id from repositories where owner_id = ${org.id} order by id limit 1`)

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import { publish } from '#activity/publish.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -66,12 +67,14 @@ export async function addKey(db: Transaction, door: Door, adder: Adder, wanted: 
     on conflict (fingerprint) do nothing returning id`)
   if (!row) throw fault('key is already in use')
   if ('repo' in door) await publish(db, adder.user, door.repo, { act: 'deploy_key.created', deploy_key_id: row.id })
+  else await recordAudit(db, adder.user, 'ssh_key.create', `${door.user.login}: ${title}`)
   return loadKey(db, door, row.id)
 }
 
 export async function deleteKey(db: Transaction, door: Door, deleter: { id: number }, id: number) {
   await db.load(sql`select k.id from ssh_keys k where ${at(door)} and k.id = ${id} for update`)
   if ('repo' in door) await publish(db, deleter, door.repo, { act: 'deploy_key.deleted', deploy_key_id: id })
+  else await recordAudit(db, deleter, 'ssh_key.delete', `${door.user.login}: key ${id}`)
   await db.query(sql`delete from ssh_keys k where k.id = ${id}`)
 }
 

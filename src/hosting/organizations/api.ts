@@ -88,15 +88,15 @@ export const api = group('Organizations', [
       ),
       answers: { 200: FullOrganization },
     },
-    async ({ db, org, body, wire }) => {
+    async ({ db, org, viewer, body, wire }) => {
       const {
         description,
         default_repository_permission: everyones,
         members_can_fork_private_repositories: forks,
         ...profile
       } = body
-      if (everyones !== undefined) await setMemberAccess(db, org, levelOf(everyones))
-      if (forks !== undefined) await setPrivateForking(db, org, forks)
+      if (everyones !== undefined) await setMemberAccess(db, viewer, org, levelOf(everyones))
+      if (forks !== undefined) await setPrivateForking(db, viewer, org, forks)
       const changed = await updateProfile(db, org, { ...profile, ...(description !== undefined && { bio: description }) })
       return organizationJson({ ...changed, role: org.role }, await countStanding(db, org), wire)
     },

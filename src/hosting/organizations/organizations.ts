@@ -1,7 +1,9 @@
+import { recordAudit } from '#activity/audit.ts'
 import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import { renameAccount } from '#hosting/people/people.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { readPathId } from '#http/listener.ts'
+import { permissionOf } from '#identity/access.ts'
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
 import { empty, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
@@ -112,11 +114,13 @@ export async function setMembership(
   const everywhere = sql`select ${user.id}::bigint as user_id, id as repo_id from repositories where owner_id = ${org.id}`
   await changingAccess(db, thisOwner(org), everywhere, async () => {
     if (role === 'member') await checkNotLastOwner(db, org, user)
+    const former = await findMembership(db, org, user)
     const { is_new } = await db.load<{ is_new: boolean }>(sql`
       insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
       on conflict (org_id, user_id) do update set role = excluded.role returning xmax = 0 as is_new`)
     await db.query(sql`delete from organization_invitations where org_id = ${org.id} and invitee_id = ${user.id}`)
     if (is_new) await publishInOrganization(db, adder, org, { act: 'organization.member_added', member_id: user.id, role })
+    else if (former?.role !== role) await recordAudit(db, adder, 'org.change_role', `${org.login}: ${user.login} is ${role}`)
   })
   return { org, user, role }
 }
@@ -141,7 +145,7 @@ export async function lockMembership(db: Transaction, org: Account, user: Accoun
 }
 
 /** The access of every member to all repositories, see access.ts; 0 is none. */
-export async function setMemberAccess(db: Transaction, org: Account, access: number) {
+export async function setMemberAccess(db: Transaction, editor: { id: number }, org: Account, access: number) {
   // Members who gain push access may start to watch any repository. Members who lose access matter only where they watch.
   const gaining = sql`
     select m.user_id, r.id as repo_id from accounts o join memberships m on m.org_id = o.id join repositories r on r.owner_id = o.id
@@ -153,9 +157,12 @@ export async function setMemberAccess(db: Transaction, org: Account, access: num
   await changingAccess(db, thisOwner(org), sql`${gaining} union all ${losing}`, () =>
     db.query(sql`update accounts set member_access = ${access} where id = ${org.id}`),
   )
+  await recordAudit(db, editor, 'org.change_default_permission', `${org.login}: ${permissionOf(access)}`)
 }
 
-export async function setPrivateForking(db: Transaction, org: Account, allowed: boolean) {
+export async function setPrivateForking(db: Transaction, editor: { id: number }, org: Account, allowed: boolean) {
+  if (allowed === org.members_can_fork_private_repositories) return
+  await recordAudit(db, editor, 'org.change_forking', `${org.login}: ${allowed ? 'on' : 'off'}`)
   await db.query(sql`update accounts set members_can_fork_private_repositories = ${allowed} where id = ${org.id}`)
 }
 

@@ -1,3 +1,4 @@
+import { recordPublished } from '#activity/audit.ts'
 import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import { retargetPulls } from '#hosting/pulls/retargeting.ts'
@@ -25,7 +26,9 @@ export async function recordRenames(
     await db.query(sql`
       delete from branch_protections where repo_id = ${repo.id} and branch = ${to}
         and exists (select from branch_protections where repo_id = ${repo.id} and branch = ${from})`)
-    await db.query(sql`update branch_protections set branch = ${to} where repo_id = ${repo.id} and branch = ${from}`)
+    const { rowCount } = await db.query(sql`
+      update branch_protections set branch = ${to} where repo_id = ${repo.id} and branch = ${from}`)
+    if (rowCount) await recordPublished(db, { id: pusher_id }, { repo_id: repo.id }, [{ act: 'protection.move' }])
     await redirect(db, repo, from, to)
     if (from !== default_branch) continue
     default_branch = to

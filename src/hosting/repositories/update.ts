@@ -1,4 +1,5 @@
 import type { Act } from '#activity/acts.ts'
+import { recordAudit } from '#activity/audit.ts'
 import { publish } from '#activity/publish.ts'
 import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
@@ -68,6 +69,8 @@ async function writeChanges(
   )
   if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
   if (repo.private !== next.private) await detachForks(db, repo)
+  if (repo.allow_forking !== next.allow_forking)
+    await recordAudit(db, editor, 'repo.change_forking', `${repo.owner_login}/${repo.name}: ${next.allow_forking ? 'on' : 'off'}`)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (renamed) await endRedirect(db, repo, name, editor.id)
   if (next.default_branch !== repo.default_branch) {

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import { publishInOrganization } from '#activity/publish-in-organization.ts'
 import { lockMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
@@ -170,11 +171,14 @@ async function writeTeamRole(
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
     await setMembership(db, adder, org, user, 'member')
   }
+  const former = await findTeamRole(db, team, user)
   const { is_new } = await db.load<{ is_new: boolean }>(sql`
     insert into team_members (team_id, user_id, role, created_at) values (${team.id}, ${user.id}, ${role}, ${db.now})
     on conflict (team_id, user_id) do update set role = excluded.role returning xmax = 0 as is_new`)
   const facts = { team_id: team.id, member_id: user.id }
   if (is_new) await publishInOrganization(db, adder, org, { act: 'team.member_added', ...facts })
+  else if (former !== role)
+    await recordAudit(db, adder, 'team.change_role', `@${org.login}/${team.slug}: ${user.login} is ${role}`)
 }
 
 export async function removeFromTeam(db: Transaction, remover: { id: number }, team: Team, user: Account) {

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { checkPassword, preparePassword, setPassword } from '#identity/passwords.ts'
@@ -27,6 +28,7 @@ export async function changePassword(db: Database, { user, session, address }: O
   const password_hash = await preparePassword(wanted)
   await db.transaction(async (transaction) => {
     await setPassword(transaction, user, password_hash)
+    await recordAudit(transaction, user, 'user.change_password', user.login)
     await closeOtherSessions(transaction, user, session)
     await confirmSession(transaction, session)
   })
@@ -36,6 +38,7 @@ export async function turnOffTwoFactor(db: Database, vault: Vault, owner: Owner,
   await checkProof(db, vault, owner, proof)
   await db.transaction(async (transaction) => {
     await disableTwoFactor(transaction, owner.user)
+    await recordAudit(transaction, owner.user, 'user.disable_two_factor', owner.user.login)
     await closeOtherSessions(transaction, owner.user, owner.session)
   })
 }
@@ -44,7 +47,10 @@ export async function turnOffTwoFactor(db: Database, vault: Vault, owner: Owner,
 export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owner, proof: Proof): Promise<string[]> {
   await checkProof(db, vault, owner, proof)
   const made = await newRecoveryCodes()
-  await db.transaction((transaction) => storeRecoveryCodes(transaction, owner.user, made))
+  await db.transaction(async (transaction) => {
+    await storeRecoveryCodes(transaction, owner.user, made)
+    await recordAudit(transaction, owner.user, 'user.renew_recovery_codes', owner.user.login)
+  })
   return made.codes
 }
 

@@ -67,8 +67,9 @@ test('a site admin creates, suspends, promotes, renames and deletes people, and 
   const actions = [...text.matchAll(/<td><code>(user\.\w+)<\/code><\/td><td>([^<]*)</g)].map(
     ([, action, subject]) => `${action} ${subject}`,
   )
-  assert.deepEqual(actions.slice(0, 7), [
+  assert.deepEqual(actions.slice(0, 8), [
     'user.delete cyrus',
+    'user.suspend cyrus',
     'user.rename cy → cyrus',
     'user.demote cy',
     'user.unsuspend cy',

@@ -66,6 +66,7 @@ function readCursor(name: string, text: string): number | undefined {
 }
 
 function auditJson({ id, at, actor_id, actor_login, action, subject, via }: AuditEntry): Static<typeof AuditLogEvent> {
+  const [repo] = /^[\w.-]+\/[\w.-]+(?=$|: )/.exec(subject) ?? []
   return {
     '@timestamp': at.getTime(),
     _document_id: String(id),
@@ -75,6 +76,6 @@ function auditJson({ id, at, actor_id, actor_login, action, subject, via }: Audi
     created_at: at.getTime(),
     data: { subject, ...(via && { via }) },
     ...(action.startsWith('user.') && { user: subject }),
-    ...(subject.includes('/') && { repo: subject }),
+    ...(repo && { repo }),
   }
 }

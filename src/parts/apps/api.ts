@@ -40,7 +40,7 @@ export function appApi(belfry: Belfry): Group {
         body: ManifestSchema,
       },
       async ({ db, viewer, body, wire }) =>
-        new Answer(newAppJson(await registerApp(db, viewer, readManifest(body).wanted, deps), wire), { status: 201 }),
+        new Answer(newAppJson(await registerApp(db, viewer, viewer, readManifest(body).wanted, deps), wire), { status: 201 }),
     ),
     post(
       '/orgs/{org}/apps',
@@ -52,8 +52,8 @@ export function appApi(belfry: Belfry): Group {
         org_role: 'owner',
         body: ManifestSchema,
       },
-      async ({ db, org, body, wire }) =>
-        new Answer(newAppJson(await registerApp(db, org, readManifest(body).wanted, deps), wire), { status: 201 }),
+      async ({ db, org, viewer, body, wire }) =>
+        new Answer(newAppJson(await registerApp(db, viewer, org, readManifest(body).wanted, deps), wire), { status: 201 }),
     ),
     post(
       '/admin/apps',
@@ -65,7 +65,7 @@ export function appApi(belfry: Belfry): Group {
         viewer: 'site_admin',
         body: Type.Object({ ...ManifestSchema.properties, owner: Type.String() }),
       },
-      async ({ db, body, wire }) => {
+      async ({ db, viewer, body, wire }) => {
         const owner = await loadAccount(db, body.owner).catch(() => undefined)
         if (!owner || owner.type === 'Bot') {
           throw invalid({
@@ -75,7 +75,9 @@ export function appApi(belfry: Belfry): Group {
             message: `there is no account '${body.owner}'`,
           })
         }
-        return new Answer(newAppJson(await registerApp(db, owner, readManifest(body).wanted, deps), wire), { status: 201 })
+        return new Answer(newAppJson(await registerApp(db, viewer, owner, readManifest(body).wanted, deps), wire), {
+          status: 201,
+        })
       },
     ),
     post(

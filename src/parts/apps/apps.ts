@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
+import { type Administrator, recordAudit } from '#activity/audit.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import { type App, appColumns, appSource } from '#identity/apps.ts'
 import { createApplication, type FixedClient } from '#parts/oauth/applications.ts'
@@ -32,6 +33,7 @@ export interface RegisteredApp {
 /** Registers an app with its bot, its OAuth application and its webhook, which gets a secret if it has none. */
 export async function createApp(
   db: Transaction,
+  actor: Administrator,
   owner: Account,
   wanted: NewApp,
   deps: HookDeps,
@@ -50,7 +52,7 @@ export async function createApp(
     // An app without user tokens needs no callback.
     callback_url: wanted.callback_url || wanted.url,
   }
-  const { id: application_id, client_secret } = await createApplication(db, owner, client, fixed)
+  const { id: application_id, client_secret } = await createApplication(db, actor, owner, client, fixed)
   const bot_id = await createBot(db, slug)
   const { id } = await db.load<{ id: number }>(sql`
     insert into apps (application_id, bot_id, slug, permissions, events, public, setup_url, created_at, updated_at)
@@ -60,6 +62,7 @@ export async function createApp(
   const app = await loadApp(db, id)
   const webhook_secret = wanted.hook ? wanted.hook.secret || newHookSecret() : null
   if (wanted.hook) await createAppHook(db, app, { ...wanted.hook, secret: webhook_secret }, deps)
+  await recordAudit(db, actor, 'app.create', `${owner.login}: ${slug}`)
   return { app, client_secret, webhook_secret }
 }
 
@@ -153,22 +156,27 @@ export function describeKey(pem: string) {
 /** Checking a token tries every key. */
 const mostKeys = 10
 
-export async function addKey(db: Transaction, app: { id: number }, key: Omit<Awaited<ReturnType<typeof newKey>>, 'pem'>) {
+type PublicKey = Omit<Awaited<ReturnType<typeof newKey>>, 'pem'>
+
+export async function addKey(db: Transaction, actor: Administrator, app: Pick<App, 'id' | 'slug'>, key: PublicKey) {
   await db.query(sql`select from apps where id = ${app.id} for no key update`)
   if ((await listKeys(db, app)).length >= mostKeys) throw fault('key', `An app has at most ${mostKeys} keys. Delete one first.`)
   await db.query(sql`
     insert into app_keys (app_id, public_key, fingerprint, created_at) values (${app.id}, ${key.public_key}, ${key.fingerprint}, ${db.now})`)
+  await recordAudit(db, actor, 'app.add_key', `${app.slug}: ${key.fingerprint}`)
 }
 
-export async function deleteKey(db: Transaction, app: { id: number }, id: number) {
+export async function deleteKey(db: Transaction, actor: Administrator, app: Pick<App, 'id' | 'slug'>, id: number) {
   const { rowCount } = await db.query(sql`delete from app_keys where id = ${id} and app_id = ${app.id}`)
   if (!rowCount) throw missing()
+  await recordAudit(db, actor, 'app.delete_key', `${app.slug}: key ${id}`)
 }
 
 /** Its installations, tokens and keys are deleted too. Comments of its bot stay. */
-export async function deleteApp(db: Transaction, app: App) {
+export async function deleteApp(db: Transaction, actor: Administrator, app: App) {
   // Deliveries before hooks, as when outcomes are recorded, because the opposite order would deadlock with that.
   await db.query(sql`delete from pending_deliveries where hook_id in (select id from hooks where app_id = ${app.id})`)
   await db.query(sql`update hooks set deleted_at = ${db.now} where app_id = ${app.id}`)
   await db.query(sql`delete from applications where id = ${app.application_id}`)
+  await recordAudit(db, actor, 'app.delete', `${app.owner_login}: ${app.slug}`)
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { recordAudit } from '#activity/audit.ts'
 import { storeDeliveries } from '#activity/outbox/outbox.ts'
 import { unaddressed as wire } from '#hosting/payloads/payload-context.ts'
 import { timestamp } from '#http/serialization.ts'
@@ -70,6 +71,7 @@ const lockAppHook = (db: Transaction, app: App) =>
 export async function changeAppHook(db: Transaction, app: App, changes: ConfigInput, deps: HookDeps): Promise<Hook> {
   const found = await lockAppHook(db, app)
   const { id } = found ?? (await createAppHook(db, app, { url: changes.url ?? '', secret: changes.secret ?? null }, deps))
+  await recordAudit(db, { id: app.bot_id }, 'app.change_hook', app.slug)
   return updateConfig(db, null, appTarget(app), id, changes, deps)
 }
 

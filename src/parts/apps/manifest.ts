@@ -101,11 +101,17 @@ export interface Credentials extends RegisteredApp {
 }
 
 /** Registers an app with a first key. */
-export async function registerApp(db: Database, owner: Account, wanted: NewApp, deps: HookDeps): Promise<Credentials> {
+export async function registerApp(
+  db: Database,
+  actor: Account,
+  owner: Account,
+  wanted: NewApp,
+  deps: HookDeps,
+): Promise<Credentials> {
   const { pem, ...key } = await newKey()
   return db.transaction(async (transaction) => {
-    const registered = await createApp(transaction, owner, wanted, deps)
-    await addKey(transaction, registered.app, key)
+    const registered = await createApp(transaction, actor, owner, wanted, deps)
+    await addKey(transaction, actor, registered.app, key)
     return { ...registered, pem }
   })
 }
@@ -121,8 +127,10 @@ export async function convertCode(db: Database, vault: Vault, code: string): Pro
       delete from app_manifest_codes where digest = ${digest(code)} and expires_at > ${transaction.now} returning app_id`)
     if (!found) throw missing()
     const app = await loadApp(transaction, found.app_id)
-    await addKey(transaction, app, key)
-    const client_secret = await rotateSecret(transaction, await loadApplication(transaction, app.client_id))
+    // The code is the credential: whoever has it acts for the app.
+    const actor = { id: app.bot_id }
+    await addKey(transaction, actor, app, key)
+    const client_secret = await rotateSecret(transaction, actor, await loadApplication(transaction, app.client_id))
     return { app, client_secret, webhook_secret: await renewHookSecret(transaction, vault, app), pem }
   })
 }

@@ -133,7 +133,13 @@ function register(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       const { owner } = await ownerOf(visit)
-      const { app, ...secrets } = await registerApp(visit.db, owner, writtenIn(visit.form), hookDepsOf(visit.belfry))
+      const { app, ...secrets } = await registerApp(
+        visit.db,
+        visit.visitor,
+        owner,
+        writtenIn(visit.form),
+        hookDepsOf(visit.belfry),
+      )
       return { to: `${path}/${app.slug}`, flash: { done: 'The app is registered.', data: secrets satisfies Secrets } }
     },
     (problem) => formPage(visit, visit.form, problem),
@@ -173,7 +179,7 @@ function registerManifest(visit: SignedIn): Promise<Outcome> {
       const { wanted, redirect_url } = parseManifest(text)
       const name = typed(visit.form, 'name') || wanted.name
       const [app, code] = await visit.db.transaction(async (db) => {
-        const { app } = await createApp(db, owner, { ...wanted, name }, hookDepsOf(visit.belfry))
+        const { app } = await createApp(db, visit.visitor, owner, { ...wanted, name }, hookDepsOf(visit.belfry))
         return [app, await issueManifestCode(db, app)]
       })
       if (!redirect_url) return { to: `${path}/${app.slug}` }
@@ -204,18 +210,20 @@ ${form(visit, `${at}/keys`, html`<button>Make a private key</button>`, { class: 
 
 async function makeKey(visit: SignedIn, app: App): Promise<Outcome> {
   const { pem, ...key } = await newKey()
-  await visit.db.transaction((db) => addKey(db, app, key))
+  await visit.db.transaction((db) => addKey(db, visit.visitor, app, key))
   return { to: `${path}/${app.slug}`, flash: { data: { pem } satisfies Secrets } }
 }
 
 async function removeKey(visit: SignedIn, app: App): Promise<Outcome> {
   const id = Number(/^\d{1,15}$/.exec(visit.params.key_id ?? '')?.[0] ?? 0)
-  await visit.db.transaction((db) => deleteKey(db, app, id))
+  await visit.db.transaction((db) => deleteKey(db, visit.visitor, app, id))
   return { to: `${path}/${app.slug}`, flash: { done: 'The key is deleted.' } }
 }
 
 async function rotate(visit: SignedIn, app: App): Promise<Outcome> {
-  const client_secret = await visit.db.transaction(async (db) => rotateSecret(db, await loadApplication(db, app.client_id)))
+  const client_secret = await visit.db.transaction(async (db) =>
+    rotateSecret(db, visit.visitor, await loadApplication(db, app.client_id)),
+  )
   return { to: `${path}/${app.slug}`, flash: { data: { client_secret } satisfies Secrets } }
 }
 
@@ -233,6 +241,6 @@ function askToDelete(visit: SignedIn, app: App): Outcome {
 }
 
 async function remove(visit: SignedIn, app: App): Promise<Outcome> {
-  await visit.db.transaction((db) => deleteApp(db, app))
+  await visit.db.transaction((db) => deleteApp(db, visit.visitor, app))
   return { to: path, flash: { done: `${app.name} is deleted.` } }
 }

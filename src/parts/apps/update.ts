@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { App } from '#identity/apps.ts'
 import { type AppPermissions, lowerPermissions } from '#identity/permissions.ts'
 import { json, sql, type Transaction } from '#platform/database.ts'
@@ -12,7 +13,7 @@ interface WantedAccess {
  * Changes what an app asks for. Installations lose at once what it no longer asks for, and get more when the account accepts it. New events
  * that accepted permissions include are sent at once.
  */
-export async function changeAppAccess(db: Transaction, app: App, wanted: WantedAccess) {
+export async function changeAppAccess(db: Transaction, editor: { id: number }, app: App, wanted: WantedAccess) {
   const permissions = checkAppPermissions(wanted.permissions)
   const events = checkAppEvents(wanted.events, permissions)
   // Locks the row, so that nobody installs the app or accepts its permissions meanwhile.
@@ -29,4 +30,5 @@ export async function changeAppAccess(db: Transaction, app: App, wanted: WantedA
     update installations i set permissions = c.latest, events = c.events, updated_at = ${db.now}
     from jsonb_to_recordset(${json(changes)}::jsonb) as c (former jsonb, latest jsonb, events text[])
     where i.app_id = ${app.id} and i.permissions = c.former and (c.latest <> i.permissions or c.events <> i.events)`)
+  await recordAudit(db, editor, 'app.change_access', app.slug)
 }

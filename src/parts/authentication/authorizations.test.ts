@@ -18,7 +18,11 @@ async function openDesk() {
   const owner = await loadUser(db, 'ada')
   const register = (name: string) =>
     db.transaction((transaction) =>
-      createApplication(transaction, owner, { name, url: 'https://app.example', callback_url: 'https://app.example/back' }),
+      createApplication(transaction, owner, owner, {
+        name,
+        url: 'https://app.example',
+        callback_url: 'https://app.example/back',
+      }),
     )
   const { client_id, client_secret } = await register('Bell')
   return Object.assign(forge, { ada, byPassword, register, client: { client_id, client_secret } })

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Application, type ClientCredentials, findClient, loadApplication } from '#identity/clients.ts'
 import { isScope, normaliseScopes } from '#identity/scopes.ts'
@@ -74,6 +75,7 @@ export async function createAuthorization(
   await checkUnused(db, user, { id: null, application_id, note, fingerprint })
   if (application) await recordGrant(db, application, user, scopes)
   const token = await createToken(db, user, { note, note_url, fingerprint, scopes, application_id })
+  await recordAudit(db, user, 'token.create', `${user.login}: ${note ?? application?.name}`)
   return { ...token, app: application }
 }
 
@@ -119,6 +121,7 @@ export async function updateAuthorization(
     update tokens set scopes = ${scopes}, note = ${next.note}, note_url = ${next.note_url}, fingerprint = ${next.fingerprint},
       updated_at = ${db.now} where id = ${id}`)
   if (token.app) await recordGrant(db, await loadApplication(db, token.app.client_id), user, scopes)
+  await recordAudit(db, user, 'token.update', `${user.login}: ${next.note ?? `token ${id}`}`)
   return loadAuthorization(db, user, id)
 }
 
@@ -145,6 +148,7 @@ function changedScopes(held: string[], { scopes, add_scopes, remove_scopes }: Au
 export async function deleteAuthorization(db: Transaction, user: Account, id: number) {
   const { id: found } = await loadAuthorization(db, user, id)
   await db.query(sql`delete from tokens where id = ${found}`)
+  await recordAudit(db, user, 'token.delete', `${user.login}: token ${id}`)
 }
 
 function checkScopes(scopes: readonly string[]) {
@@ -199,5 +203,5 @@ export async function loadGrant(db: Queryable, user: Account, id: number): Promi
 /** Revokes the application's access. */
 export async function deleteGrant(db: Transaction, user: Account, id: number) {
   const { application_id } = await loadGrant(db, user, id)
-  await revokeGrant(db, { id: application_id }, user)
+  await revokeGrant(db, { id: application_id }, user, user)
 }

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -65,12 +66,14 @@ export async function createFeedKey(db: Transaction, user: Account, wanted: stri
     insert into feed_keys as k (user_id, name, digest, last_eight, created_at)
     values (${user.id}, ${name}, ${digest(token)}, ${token.slice(-8)}, ${db.now}) returning ${columns}`)
   if (!key) throw new Error('a feed key was not stored')
+  await recordAudit(db, user, 'feed_key.create', `${user.login}: ${name}`)
   return { key, token }
 }
 
 export async function deleteFeedKey(db: Transaction, user: Account, id: number) {
   const { rowCount } = await db.query(sql`delete from feed_keys where user_id = ${user.id} and id = ${id}`)
   if (!rowCount) throw missing()
+  await recordAudit(db, user, 'feed_key.delete', `${user.login}: key ${id}`)
 }
 
 const fault = (field: string, message: string) => invalid({ resource: 'FeedKey', code: 'custom', field, message })

@@ -36,14 +36,14 @@ export const api = group('OAuth applications', [
       answers: { 200: Authorization },
     },
     async (context) => {
-      const fresh = await resetToken(context.db, await loadOwnToken(context))
+      const fresh = await resetToken(context.db, { application: context.application.name }, await loadOwnToken(context))
       return authorizationJson({ ...fresh, app: context.application }, fresh.user, context.wire)
     },
   ),
   del(
     '/applications/{client_id}/token',
     { ...common, operation: 'apps/delete-token', summary: 'Delete a token of the application', answers: { 204: Nothing } },
-    async (context) => deleteToken(context.db, await loadOwnToken(context)),
+    async (context) => deleteToken(context.db, { application: context.application.name }, await loadOwnToken(context)),
   ),
   del(
     '/applications/{client_id}/grant',
@@ -53,7 +53,10 @@ export const api = group('OAuth applications', [
       summary: "Delete a user's grant to the application, with the keys that the application added",
       answers: { 204: Nothing },
     },
-    async (context) => revokeGrant(context.db, context.application, (await loadOwnToken(context)).user),
+    async (context) =>
+      revokeGrant(context.db, context.application, (await loadOwnToken(context)).user, {
+        application: context.application.name,
+      }),
   ),
   post(
     '/admin/applications',
@@ -73,8 +76,8 @@ export const api = group('OAuth applications', [
       }),
       answers: { 201: NewApplicationJson },
     },
-    async ({ db, body: { owner, ...wanted } }) =>
-      applicationJson(await createApplication(db, await loadOwner(db, owner), wanted)),
+    async ({ db, viewer, body: { owner, ...wanted } }) =>
+      applicationJson(await createApplication(db, viewer, await loadOwner(db, owner), wanted)),
   ),
 ])
 

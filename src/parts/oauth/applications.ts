@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type Administrator, recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Application, loadApplication, selectApplications } from '#identity/clients.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
@@ -18,6 +19,7 @@ export interface FixedClient {
 /** Returns the secret in clear text, which is not stored. */
 export async function createApplication(
   db: Transaction,
+  actor: Administrator,
   owner: Account,
   wanted: NewApplication,
   fixed: FixedClient = {},
@@ -29,6 +31,7 @@ export async function createApplication(
       created_at, updated_at)
     values (${client_id}, ${digest(client_secret)}, ${client_secret.slice(-8)}, ${owner.id}, ${wanted.name}, ${wanted.url},
       ${wanted.description ?? null}, ${wanted.callback_url}, ${wanted.strict_redirect ?? false}, ${db.now}, ${db.now})`)
+  await recordAudit(db, actor, 'application.create', `${owner.login}: ${wanted.name}`)
   return { ...(await loadApplication(db, client_id)), client_secret }
 }
 
@@ -39,6 +42,7 @@ export function listApplications(db: Queryable, owner: Account): Promise<Applica
 
 export async function updateApplication(
   db: Transaction,
+  actor: { id: number },
   application: Application,
   changes: Partial<NewApplication>,
 ): Promise<Application> {
@@ -47,21 +51,24 @@ export async function updateApplication(
   await db.query(sql`
     update applications set name = ${next.name}, url = ${next.url}, description = ${next.description}, callback_url = ${next.callback_url},
       strict_redirect = ${next.strict_redirect}, updated_at = ${db.now} where id = ${application.id}`)
+  await recordAudit(db, actor, 'application.update', `${application.owner_login}: ${next.name}`)
   return loadApplication(db, application.client_id)
 }
 
 /** The old secret is invalid at once. Returns the new one in clear text, which is not stored. */
-export async function rotateSecret(db: Transaction, application: Application): Promise<string> {
+export async function rotateSecret(db: Transaction, actor: { id: number }, application: Application): Promise<string> {
   const client_secret = randomBytes(20).toString('hex')
   await db.query(sql`
     update applications set secret_digest = ${digest(client_secret)}, secret_last_eight = ${client_secret.slice(-8)}, updated_at = ${db.now}
     where id = ${application.id}`)
+  await recordAudit(db, actor, 'application.rotate_secret', `${application.owner_login}: ${application.name}`)
   return client_secret
 }
 
 /** Its tokens and grants are deleted too. */
-export async function deleteApplication(db: Transaction, application: Application) {
+export async function deleteApplication(db: Transaction, actor: { id: number }, application: Application) {
   await db.query(sql`delete from applications where id = ${application.id}`)
+  await recordAudit(db, actor, 'application.delete', `${application.owner_login}: ${application.name}`)
 }
 
 function checkApplication({ name, url, callback_url }: NewApplication) {

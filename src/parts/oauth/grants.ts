@@ -1,3 +1,4 @@
+import { type ActingApplication, recordAudit } from '#activity/audit.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import type { Application } from '#identity/clients.ts'
 import { normaliseScopes } from '#identity/scopes.ts'
@@ -33,6 +34,7 @@ export async function recordGrant(db: Transaction, application: Application, use
   if (!held) throw missing()
   const union = normaliseScopes([...held.scopes, ...scopes])
   await db.query(sql`update grants set scopes = ${union}, updated_at = ${db.now} where id = ${held.id}`)
+  await recordAudit(db, user, 'oauth.authorize', `${user.login}: ${application.name}`)
   return { ...held, scopes: union }
 }
 
@@ -104,27 +106,35 @@ export async function loadToken(db: Queryable, application: Application, token: 
 }
 
 /** The old token is invalid at once. */
-export async function resetToken(db: Transaction, held: ApplicationToken): Promise<ApplicationToken & { token: string }> {
+export async function resetToken(
+  db: Transaction,
+  application: ActingApplication,
+  held: ApplicationToken,
+): Promise<ApplicationToken & { token: string }> {
   const token = newToken(held.kind === 'app_user' ? 'bfu_' : 'bfo_')
   const row = await db.first<Token>(sql`
     update tokens set digest = ${digest(token)}, last_eight = ${token.slice(-8)}, updated_at = ${db.now}
     where id = ${held.id} and digest = ${held.digest} returning *`)
   if (!row) throw missing()
+  await recordAudit(db, application, 'oauth.reset_token', held.user.login)
   return { ...row, user: held.user, token }
 }
 
-export async function deleteToken(db: Transaction, { id }: ApplicationToken) {
+export async function deleteToken(db: Transaction, application: ActingApplication, { id, user }: ApplicationToken) {
+  await recordAudit(db, application, 'oauth.delete_token', user.login)
   await db.query(sql`delete from refresh_tokens where token_id = ${id}`)
   await db.query(sql`delete from tokens where id = ${id}`)
 }
 
 /** Deletes the grant with its tokens, pending codes and the SSH keys that the application added. */
-export async function revokeGrant(db: Transaction, application: Id, user: Id) {
+export async function revokeGrant(db: Transaction, application: Id, user: Account, actor: Account | ActingApplication) {
   const both = sql`application_id = ${application.id} and user_id = ${user.id}`
   await db.query(sql`delete from authorization_codes where ${both}`)
   await db.query(sql`delete from device_codes where ${both}`)
   const { rowCount } = await db.query(sql`delete from grants where ${both}`)
   if (rowCount) await enqueueRevokedEvent(db, application, user)
+  const named = await db.first<{ name: string }>(sql`select name from applications where id = ${application.id}`)
+  await recordAudit(db, actor, 'oauth.revoke', `${user.login}: ${named?.name}`)
   await db.query(sql`delete from refresh_tokens where ${both}`)
   await db.query(sql`delete from tokens where ${both}`)
   await db.query(sql`delete from ssh_keys where application_id = ${application.id} and added_by = ${user.id}`)

@@ -242,6 +242,6 @@ const pathOf = ({ client_id }: Application) => `/settings/connections/applicatio
 
 async function revoke(visit: SignedIn): Promise<Outcome> {
   const { application } = await loadConnection(visit)
-  await visit.db.transaction((db) => revokeGrant(db, application, visit.visitor))
+  await visit.db.transaction((db) => revokeGrant(db, application, visit.visitor, visit.visitor))
   return { to: '/settings/applications' }
 }

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Belfry } from '#belfry.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
@@ -6,7 +7,7 @@ import { type Static, Type } from '#platform/schema.ts'
 import { ConfigSchema, checkName, readConfig } from './config.ts'
 import { changeEvents, checkEvents, EventsSchema } from './events.ts'
 import { pingHook } from './hook-events.ts'
-import { type HookTarget, lockHooks } from './hook-target.ts'
+import { auditSubject, type HookTarget, lockHooks } from './hook-target.ts'
 import { loadHook } from './hooks.ts'
 import { checkDuplicate, checkHookCount } from './limits.ts'
 import { lockMakerAccess } from './pauses.ts'
@@ -45,6 +46,7 @@ export async function createHook(db: Transaction, creator: Account, target: Hook
     values (${id}, ${repo_id}, ${org_id}, ${target.id}, ${target.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
       ${insecure_ssl}, ${sealSecret(deps.vault, id, config.secret)}, ${db.now}, ${db.now})`)
   const hook = await loadHook(db, target, id)
+  await recordAudit(db, creator, 'hook.create', auditSubject(target, hook))
   // The spec: an inactive hook is sent nothing automatically.
   if (hook.active) await pingHook(db, creator, target, hook)
   return hook

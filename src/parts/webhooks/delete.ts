@@ -1,7 +1,8 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueueDeletedEvent } from './hook-events.ts'
-import { type HookTarget, lockHooks } from './hook-target.ts'
+import { auditSubject, type HookTarget, lockHooks } from './hook-target.ts'
 import { loadHook } from './hooks.ts'
 
 /** Drops pending deliveries. A hook that subscribes to `meta` is sent its own deletion. */
@@ -11,6 +12,7 @@ export async function deleteHook(db: Transaction, deleter: Account, target: Hook
   // Deliveries before hooks, as when outcomes are recorded, because the opposite order would deadlock with that.
   await db.query(sql`delete from pending_deliveries where hook_id = ${id}`)
   await db.query(sql`update hooks set deleted_at = ${db.now} where id = ${id}`)
+  await recordAudit(db, deleter, 'hook.delete', auditSubject(target, hook))
   const subscribed = hook.events.includes('meta') || hook.events.includes('*')
   if (hook.active && subscribed) await enqueueDeletedEvent(db, deleter, target, hook)
 }

@@ -27,6 +27,10 @@ export function targetOf(source: TargetSource): HookTarget {
   return { type: 'organization', id, path: `orgs/${login}` }
 }
 
+/** What the audit log names: the repository or organization, and the receiver without its path, which may contain a secret. */
+export const auditSubject = ({ path }: HookTarget, { id, url }: { id: number; url: string }) =>
+  `${path.slice(path.indexOf('/') + 1)}: hook ${id} to ${URL.parse(url)?.host ?? ''}`
+
 /** A condition: the hooks of a target. Deleted hooks remain in the table for their last deliveries only. */
 export const hooksOf = ({ type, id }: HookTarget) => sql`${columns[type]} = ${id} and h.deleted_at is null`
 const columns = { repository: sql`h.repo_id`, organization: sql`h.org_id`, integration: sql`h.app_id` }

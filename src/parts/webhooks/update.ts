@@ -1,10 +1,11 @@
+import { recordAudit } from '#activity/audit.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { type ConfigInput, checkName, readConfig } from './config.ts'
 import { type HookDeps, hookOptions } from './create.ts'
 import { changeEvents, checkEvents, EventsSchema } from './events.ts'
-import { type HookTarget, hooksOf, lockHooks } from './hook-target.ts'
+import { auditSubject, type HookTarget, hooksOf, lockHooks } from './hook-target.ts'
 import { type Hook, loadHook } from './hooks.ts'
 import { checkDuplicate, checkHookCount } from './limits.ts'
 import { endPause, lockMakerAccess } from './pauses.ts'
@@ -73,5 +74,6 @@ async function save(db: Transaction, editor: Account | null, target: HookTarget,
       insecure_ssl = ${next.insecure_ssl}, secret = ${next.secret}, former_secret = ${next.former_secret},
       former_secret_until = ${next.former_secret_until}, updated_at = ${db.now}
     where h.id = ${next.id} and ${hooksOf(target)}`)
+  if (editor) await recordAudit(db, editor, 'hook.update', auditSubject(target, next))
   return loadHook(db, target, next.id)
 }

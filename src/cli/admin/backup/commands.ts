@@ -2,6 +2,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { recordAudit } from '#activity/audit.ts'
+import type { AuditAction } from '#activity/audited-acts.ts'
 import type { Terminal } from '#cli/command.ts'
 import type { ProgressLine } from '#cli/progress.ts'
 import { sizeText } from '#parts/administration/views/overview.ts'
@@ -117,7 +118,13 @@ async function verify(path: string, terminal: Terminal, progress: ProgressLine, 
   }
 }
 
-async function check(environment: NodeJS.ProcessEnv, terminal: Terminal, progress: ProgressLine, act = '', subject = '') {
+async function check(
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+  progress: ProgressLine,
+  act?: AuditAction,
+  subject = '',
+) {
   await using admin = await openAdministration(environment, terminal.clock)
   if (act) await recordAudit(admin.db, admin.operator, act, subject)
   const checking = { fix: false, objects: 'connected', time: 24 * 3_600_000, progress, say: terminal.warn } as const

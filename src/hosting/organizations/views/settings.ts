@@ -83,8 +83,8 @@ export async function saveSettings(visit: SignedIn): Promise<Outcome> {
       const access = levelOf(typed(visit.form, 'member_access'))
       const known = accessLevels.some(([name]) => name === typed(visit.form, 'member_access'))
       await visit.db.transaction(async (db) => {
-        if (known && access !== org.member_access) await setMemberAccess(db, org, access)
-        if (known) await setPrivateForking(db, org, visit.form.has('private_forks'))
+        if (known && access !== org.member_access) await setMemberAccess(db, visit.visitor, org, access)
+        if (known) await setPrivateForking(db, visit.visitor, org, visit.form.has('private_forks'))
         await updateProfile(db, org, profile)
       })
       return { to: pathOf(org), flash: { done: 'The settings are saved.' } }

@@ -67,7 +67,7 @@ function register(visit: SignedIn): Promise<Outcome> {
   const written = writtenOf(visit)
   return attempt(
     async () => {
-      const made = await visit.db.transaction((db) => createApplication(db, visit.visitor, written))
+      const made = await visit.db.transaction((db) => createApplication(db, visit.visitor, visit.visitor, written))
       return { to: pathOf(made), flash: { secret: made.client_secret, done: 'The application is registered.' } }
     },
     (problem) => listPage(visit, written, problem),
@@ -92,7 +92,7 @@ function edit(visit: SignedIn, application: Application): Promise<Outcome> {
   const written = writtenOf(visit)
   return attempt(
     async () => {
-      const saved = await visit.db.transaction((db) => updateApplication(db, application, written))
+      const saved = await visit.db.transaction((db) => updateApplication(db, visit.visitor, application, written))
       return { to: pathOf(saved), flash: { done: 'The changes are saved.' } }
     },
     (problem) => applicationPage(visit, { ...application, ...written }, problem),
@@ -100,7 +100,7 @@ function edit(visit: SignedIn, application: Application): Promise<Outcome> {
 }
 
 async function rotate(visit: SignedIn, application: Application): Promise<Outcome> {
-  const secret = await visit.db.transaction((db) => rotateSecret(db, application))
+  const secret = await visit.db.transaction((db) => rotateSecret(db, visit.visitor, application))
   return { to: pathOf(application), flash: { secret } }
 }
 
@@ -113,6 +113,6 @@ that it made are deleted. That cannot be taken back.</p>`
 }
 
 async function remove(visit: SignedIn, application: Application): Promise<Outcome> {
-  await visit.db.transaction((db) => deleteApplication(db, application))
+  await visit.db.transaction((db) => deleteApplication(db, visit.visitor, application))
   return { to: path, flash: { done: `${application.name} is deleted.` } }
 }

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import { lockMembership } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
@@ -52,6 +53,7 @@ export async function createClassicToken(
   const known = scopes.filter(isScope).filter((scope) => scope !== 'site_admin' || user.site_admin)
   const { id, token } = await createToken(db, user, { note, scopes: known })
   await db.query(sql`update tokens set expires_at = ${expiryOf(db, days)} where id = ${id}`)
+  await recordAudit(db, user, 'token.create', `${user.login}: ${note}`)
   return token
 }
 
@@ -79,6 +81,7 @@ export async function createFineGrainedToken(db: Transaction, user: Account, wan
     returning id`)
   if (!row) throw new Error('a token was not stored')
   if (repositories) await chooseRepositories(db, user, owner, row.id, repositories)
+  await recordAudit(db, user, 'token.create', `${user.login}: ${note}`)
   return token
 }
 
@@ -107,6 +110,7 @@ export async function deletePersonalToken(db: Transaction, user: Account, id: nu
     sql`delete from tokens where id = ${id} and user_id = ${user.id} and application_id is null`,
   )
   if (!rowCount) throw missing()
+  await recordAudit(db, user, 'token.delete', `${user.login}: token ${id}`)
 }
 
 const day = 24 * 3600_000

@@ -1,3 +1,4 @@
+import { recordAudit } from '#activity/audit.ts'
 import { checkNotSuspended } from '#identity/access.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
@@ -6,6 +7,8 @@ import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { type Installation, included, loadInstallation } from './installation.ts'
 import { enqueueInstallationEvent, enqueueRepositoriesEvent } from './installation-events.ts'
 import { endRequests } from './requests.ts'
+
+type InstallationAct = 'create' | 'change_repositories' | 'accept_permissions' | 'suspend' | 'unsuspend' | 'delete'
 
 /** Null for all repositories, present and future. */
 type Chosen = readonly number[] | null
@@ -23,9 +26,13 @@ export async function install(
   const requester = await endRequests(db, app, account)
   if (repository_ids) await includeRepositories(db, { id, account }, repository_ids)
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
+  await record(db, installer, installation, 'create')
   await enqueueInstallationEvent(db, installer, installation, 'created', included(installation), requester)
   return installation
 }
+
+const record = (db: Transaction, by: Person, { app_slug, account }: Installation, act: InstallationAct) =>
+  recordAudit(db, by, `installation.${act}`, `${account.login}: ${app_slug}`)
 
 /** A private app is installed by its owner only. */
 export function checkInstallable(app: App, account: Account) {
@@ -87,6 +94,7 @@ export async function changeChoice(
   await includeRepositories(db, installation, add)
   const latest = await listIncluded(db, installation)
   const [added, removed] = [[...latest].filter((one) => !former.has(one)), [...former].filter((one) => !latest.has(one))]
+  await record(db, editor, installation, 'change_repositories')
   await enqueueRepositoriesEvent(db, editor, installation, 'added', added)
   await enqueueRepositoriesEvent(db, editor, installation, 'removed', removed)
   return { added, removed }
@@ -115,6 +123,7 @@ export async function suspendInstallation(db: Transaction, by: Person, former: I
   const { rowCount } = await db.query(sql`
     update installations set suspended_at = ${db.now}, suspended_by = ${by.id}, updated_at = ${db.now} where id = ${id} and suspended_at is null`)
   await db.query(sql`update installations set ${sideOf(by)} = true where id = ${id}`)
+  await record(db, by, former, 'suspend')
   if (!rowCount) return
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
   await enqueueInstallationEvent(db, by, installation, 'suspend', included(installation))
@@ -128,6 +137,7 @@ export async function unsuspendInstallation(db: Transaction, by: Person, former:
     const other = by.type === 'Bot' ? 'An owner of the account' : 'The app'
     throw forbidden(`${other} suspended this installation, and must resume it.`)
   }
+  if (own.rowCount) await record(db, by, former, 'unsuspend')
   const { rowCount } = await db.query(sql`
     update installations set suspended_at = null, suspended_by = null, updated_at = ${db.now} 
     where id = ${id} and suspended_at is not null and not suspended_by_app and not suspended_by_account`)
@@ -151,12 +161,14 @@ export async function acceptPermissions(db: Transaction, by: Person, { id }: Ins
     where i.id = ${id} and p.id = i.app_id and (p.permissions <> i.permissions or p.events <> i.events)`)
   if (!rowCount) return true
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
+  await record(db, by, installation, 'accept_permissions')
   await enqueueInstallationEvent(db, by, installation, 'new_permissions_accepted', included(installation))
   return true
 }
 
 /** Its tokens are deleted too. */
 export async function uninstall(db: Transaction, by: Person, installation: Installation) {
+  await record(db, by, installation, 'delete')
   await enqueueInstallationEvent(db, by, installation, 'deleted', included(installation))
   await db.query(sql`delete from installations where id = ${installation.id}`)
 }

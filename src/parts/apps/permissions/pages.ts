@@ -31,7 +31,7 @@ async function change(visit: SignedIn): Promise<Outcome> {
   const app = await loadOwn(visit)
   return attempt(
     async () => {
-      await visit.db.transaction((db) => changeAppAccess(db, app, readAccess(visit.form)))
+      await visit.db.transaction((db) => changeAppAccess(db, visit.visitor, app, readAccess(visit.form)))
       return { to: `${path}/${app.slug}`, flash: { done: 'The permissions and events are saved.' } }
     },
     (problem) => formPage(visit, app, visit.form, problem),
