@@ -85,8 +85,8 @@ test('an operator lists members, suspends an organization, and deletes it', inje
   assert.deepEqual(audit, [
     ['org.delete', 'acme', 'command line'],
     ['repo.deleted', 'acme/engine', 'command line'],
-    ['org.unsuspend', 'acme', 'command line'],
     ['org.suspend', 'acme', 'command line'],
+    ['org.unsuspend', 'acme', 'command line'],
   ])
 }))
 

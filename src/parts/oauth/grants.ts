@@ -27,14 +27,16 @@ export function findGrant(db: Queryable, application: Id, user: Id): Promise<Gra
 
 /** Adds scopes to the grant. Locks the row, so that no concurrent consent is lost. */
 export async function recordGrant(db: Transaction, application: Application, user: Account, scopes: string[]): Promise<Grant> {
-  await db.query(sql`
+  const { rowCount: made } = await db.query(sql`
     insert into grants (application_id, user_id, scopes, created_at, updated_at)
     values (${application.id}, ${user.id}, '{}', ${db.now}, ${db.now}) on conflict (application_id, user_id) do nothing`)
   const held = await lockGrant(db, application, user)
   if (!held) throw missing()
   const union = normaliseScopes([...held.scopes, ...scopes])
   await db.query(sql`update grants set scopes = ${union}, updated_at = ${db.now} where id = ${held.id}`)
-  await recordAudit(db, user, 'oauth.authorize', `${user.login}: ${application.name}`)
+  // An application that signs a user in again gets no more than it had.
+  if (made || union.join() !== held.scopes.join())
+    await recordAudit(db, user, 'oauth.authorize', `${user.login}: ${application.name}`)
   return { ...held, scopes: union }
 }
 

@@ -139,7 +139,7 @@ export async function unsuspendInstallation(db: Transaction, by: Person, former:
   }
   if (own.rowCount) await record(db, by, former, 'unsuspend')
   const { rowCount } = await db.query(sql`
-    update installations set suspended_at = null, suspended_by = null, updated_at = ${db.now} 
+    update installations set suspended_at = null, suspended_by = null, updated_at = ${db.now}
     where id = ${id} and suspended_at is not null and not suspended_by_app and not suspended_by_account`)
   if (!rowCount) return
   const installation = await loadInstallation(db, sql`i.id = ${id}`)
