@@ -21,9 +21,8 @@ export interface Repository {
   private: boolean
   network_id: number
   parent_id: number | null
-  /** It is private and readable only with access to its parent, see detachForks. */
+  /** It is private, and readable only with access to its parent. */
   forked_from_private: boolean
-  /** Whether it may be forked while it is private. */
   allow_forking: boolean
   /** The template that it was generated from. */
   template_id: number | null
