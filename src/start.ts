@@ -27,6 +27,7 @@ import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { openFileStore } from '#platform/file-store/open-store.ts'
 import type { Logger } from '#platform/log.ts'
+import { watchLoop } from '#platform/loop-watchdog.ts'
 import { migrate } from '#platform/migrate.ts'
 import { servesRequests } from '#platform/node-roles.ts'
 import { processStart } from '#platform/processes.ts'
@@ -157,6 +158,8 @@ export async function start(
   }
   await prepare?.(belfry)
   if (settings.BELFRY_ROLES.includes('worker')) worker = await openWorker(belfry)
+  // The start itself blocks the loop, while nothing is served.
+  undo.use(watchLoop(log))
   const running = undo.move()
   return {
     belfry,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
+import { blockages } from '#platform/loop-watchdog.ts'
 import { sameSecret } from '#platform/secrets.ts'
 import { retryAfter } from './errors.ts'
 
@@ -27,7 +28,22 @@ function metricsOfProcess() {
   if (processMetrics) return processMetrics
   processMetrics = new Registry()
   collectDefaultMetrics({ register: processMetrics })
+  countBlockages(processMetrics)
   return processMetrics
+}
+
+function countBlockages(registry: Registry) {
+  const counter = (name: string, help: string, amount: 'count' | 'seconds') =>
+    new Counter({
+      ...{ name, help, labelNames: ['work'], registers: [registry] },
+      collect() {
+        this.reset()
+        for (const [work, counted] of blockages) this.inc({ work }, counted[amount])
+      },
+    })
+  const help = 'the event loop was blocked for more than 250 ms, by the route or job that most likely did it'
+  counter('belfry_event_loop_blocked_total', `How often ${help}.`, 'count')
+  counter('belfry_event_loop_blocked_seconds_total', `For how long ${help}.`, 'seconds')
 }
 
 /** A gauge whose values are measured when metrics are asked for. */

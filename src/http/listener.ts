@@ -13,6 +13,7 @@ import { withoutSecrets } from '#platform/log.ts'
 import { limitBodyTime } from './body-deadlines.ts'
 import { errorBody } from './errors.ts'
 import { traceRequests } from './trace-requests.ts'
+import { watchRequests } from './watch-requests.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -62,6 +63,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     }
     reply.raw.writeHead(400, headers).end(body)
   })
+  watchRequests(app)
   limitBodyTime(app, patience, ({ log, raw: { socket } }, reply) => {
     log.info('the client stalled: its connection is closed')
     if (reply.raw.headersSent) socket.destroy()

@@ -4,6 +4,7 @@ import { parseCronItems, type Runner, run, type TaskList, type WorkerEvents, Log
 import type pg from 'pg'
 import { type Database, type Queryable, sql, type Transaction } from './database.ts'
 import { type Logger, logFailure } from './log.ts'
+import { trackWork } from './loop-watchdog.ts'
 import { reclaimLostJobs } from './lost-jobs.ts'
 import { DatabaseUnavailable, unreachable } from './unavailable.ts'
 import { startHeartbeat } from './worker-heartbeat.ts'
@@ -112,7 +113,7 @@ function outlast(db: Database, name: string, task: Task, signal: AbortSignal) {
   const run = async (payload: unknown) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await db.withBackgroundTimeouts(() => task(payload as never))
+        return await db.withBackgroundTimeouts(() => trackWork(`job ${name}`, () => task(payload as never)))
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) || attempt === mostAttempts || signal.aborted) throw error
       }
