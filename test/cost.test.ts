@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { expect, type Forge, openForge, type Person } from './forge.ts'
 import { pkt, zeros } from './git.ts'
 import { type Guest, signedIn } from './guest.ts'
+import { operationsOf } from './openapi.ts'
 
 /**
  * Inputs as large as each interface takes, in shapes that once cost more than their size: each took seconds to hours, in which no other
@@ -60,6 +61,20 @@ test('at most twenty faults of a body are described, and one of a large body', a
   assert.deepEqual(more, [])
   const long = await faultsOf(await ada.post(issues, { title: ['long'.repeat(200_000)], body: Array(1000).fill('x') }))
   assert.ok(long.every((line: string) => line.length < 300))
+})
+
+test('every array of a request body has a limit', async () => {
+  const unlimited: string[] = []
+  const walk = (where: string, schema: unknown) => {
+    if (typeof schema !== 'object' || schema === null) return
+    const { type, maxItems } = schema as { type?: string | string[]; maxItems?: number }
+    if ([type].flat().includes('array') && maxItems === undefined) unlimited.push(where)
+    for (const [key, inner] of Object.entries(schema)) walk(`${where} ${key}`, inner)
+  }
+  const operations = operationsOf(await ada.read('/openapi.json')).filter(({ requestBody }) => requestBody)
+  assert.ok(operations.length > 100)
+  for (const { method, path, requestBody } of operations) walk(`${method} ${path}`, requestBody)
+  assert.deepEqual(unlimited, [])
 })
 
 test('a large body is not read for a repository that the caller does not see', async () => {

@@ -174,9 +174,9 @@ async function chooseDefault(db: Transaction, repo_id: number, current: string, 
   if (there.rowCount) return current
   const made = await db.rows<{ name: string }>(sql`
     select name from refs where repo_id = ${repo_id} and name = any(${moves.filter(isBranchMade).map(({ ref }) => ref)})`)
-  const names = made.map(({ name }) => shortOf(name))
-  const first = moves.map(({ ref }) => shortOf(ref)).find((name) => names.includes(name))
-  return ['main', 'master'].find((usual) => names.includes(usual)) ?? first ?? current
+  const names = new Set(made.map(({ name }) => shortOf(name)))
+  const first = moves.map(({ ref }) => shortOf(ref)).find((name) => names.has(name))
+  return ['main', 'master'].find((usual) => names.has(usual)) ?? first ?? current
 }
 
 function isBranchMade({ ref, before, after }: Move) {

@@ -157,7 +157,7 @@ export async function searchCode(
     const inContents = terms.length > 0 && qualifierOf(qualifiers, 'in') !== 'path'
     const files = await (inContents ? grepFiles(reading, head, terms) : listFiles(reading, head))
     const words = inContents ? [] : terms
-    const matching = files.filter((path) => isWanted(path, qualifiers, words))
+    const matching = files.filter(openFilter(qualifiers, words))
     const paths = matching.slice(0, mostResults).slice(offset, offset + limit)
     const blobs = await readBlobIds(reading, head, paths)
     const lines = with_lines && inContents ? await grepLines(reading, head, terms, paths) : new Map<string, string>()
@@ -166,16 +166,23 @@ export async function searchCode(
   })
 }
 
-function isWanted(path: string, qualifiers: Qualifier[], words: string[]) {
-  const lower = path.toLowerCase()
-  const name = lower.slice(lower.lastIndexOf('/') + 1)
-  const meets: Record<string, (value: string) => boolean> = {
-    path: (value) => (value === '/' ? !lower.includes('/') : lower.startsWith(`${trimBoth(value, '/')}/`)),
-    filename: (value) => name === value,
-    extension: (value) => name.endsWith(`.${value.replace(/^\./, '')}`),
+/** Tests a path. A commit may have a hundred thousand of them and a query five hundred words, so each different word is prepared once. */
+function openFilter(qualifiers: Qualifier[], words: string[]) {
+  const meets: Record<string, (value: string) => (path: string) => boolean> = {
+    path: (value) => {
+      const folder = `${trimBoth(value, '/')}/`
+      return value === '/' ? (path) => !path.includes('/') : (path) => path.startsWith(folder)
+    },
+    filename: (value) => (path) => path.slice(path.lastIndexOf('/') + 1) === value,
+    extension: (value) => {
+      const end = `.${value.replace(/^\./, '')}`
+      return (path) => path.endsWith(end) && path.length - path.lastIndexOf('/') > end.length
+    },
   }
-  return (
-    words.every((word) => lower.includes(word.toLowerCase())) &&
-    qualifiers.every(({ name: qualifier, value }) => meets[qualifier]?.(value.toLowerCase()) ?? true)
-  )
+  const different = [...new Set(words.map((word) => word.toLowerCase()))]
+  const tests = qualifiers.flatMap(({ name, value }) => meets[name]?.(value.toLowerCase()) ?? [])
+  return (path: string) => {
+    const lower = path.toLowerCase()
+    return different.every((word) => lower.includes(word)) && tests.every((isMet) => isMet(lower))
+  }
 }

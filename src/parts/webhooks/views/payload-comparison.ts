@@ -28,13 +28,15 @@ function differences(left: string[], right: string[]): Line[] {
   let end = 0
   while (end < Math.min(left.length, right.length) - start && left.at(-1 - end) === right.at(-1 - end)) end++
   const [a, b] = [left.slice(start, left.length - end), right.slice(start, right.length - end)]
+  // Numbers, because millions of pairs are compared, and lines can be long.
+  const [as, bs] = numbered(a, b)
   const width = b.length + 1
   const table = new Uint16Array((a.length + 1) * width)
   const at = (row: number, column: number) => table[row * width + column] ?? 0
   for (let row = a.length - 1; row >= 0; row--) {
     for (let column = b.length - 1; column >= 0; column--) {
       table[row * width + column] =
-        a[row] === b[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1))
+        as[row] === bs[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1))
     }
   }
   const same = (text: string): Line => ({ sign: ' ', text })
@@ -52,4 +54,11 @@ function differences(left: string[], right: string[]): Line[] {
     }
   }
   return [...lines, ...left.slice(left.length - end).map(same)]
+}
+
+/** Equal lines get the same number. */
+function numbered(...texts: string[][]) {
+  const numbers = new Map<string, number>()
+  const numberOf = (line: string) => numbers.get(line) ?? numbers.set(line, numbers.size).size - 1
+  return texts.map((lines) => lines.map(numberOf)) as [number[], number[]]
 }
