@@ -114,7 +114,7 @@ function plan(pick: Pick): [Who, Mood][] {
 }
 
 /** Records of ada's that ben and others name by their ids. */
-async function learn({ ada }: World, seen: Seen) {
+export async function learn({ ada }: { ada: Client }, seen: Seen) {
   const repo = '/repos/ada/secret'
   const lists = [
     'issues?state=all',
@@ -139,7 +139,7 @@ async function readFeedsOfBen({ ben }: World, send: (who: Who, url: string, init
   for (const { href } of Object.values(links)) if (href && !href.includes('{')) await send('ben', href, { method: 'GET' })
 }
 
-function shuffled<T>(values: readonly T[], pick: Pick): T[] {
+export function shuffled<T>(values: readonly T[], pick: Pick): T[] {
   const left = [...values]
   return values.map(() => left.splice(left.indexOf(pick(left)), 1)[0] as T)
 }

@@ -75,7 +75,7 @@ export const hostileValues = [
   '%5B%5D',
 ]
 
-function parameter(name: string, pick: Pick, seen: Seen): string {
+export function parameter(name: string, pick: Pick, seen: Seen): string {
   const known = names[name]
   if (known) return encodeURIComponent(pick(known)).replaceAll('%2F', '/')
   const kind = /sha$/.test(name) ? 'sha' : /number$/.test(name) ? 'number' : 'id'

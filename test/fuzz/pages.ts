@@ -3,7 +3,7 @@ import { hostileValues, type Pick } from './inputs.ts'
 import type { World } from './world.ts'
 
 /** Pages and feeds, which have no document. */
-const starts = [
+export const starts = [
   ...['/', '/ada', '/ada.atom', '/ada.private.atom', '/acme', '/timeline', '/explore', '/search?q=confidential', '/ada/secret'],
   ...[
     '/ada/secret/issues',
@@ -24,7 +24,7 @@ const starts = [
   ...['/ada/secret/settings', '/ada/secret/settings/hooks', '/ada/secret/pulse', '/ada/secret/labels', '/ada/secret/milestones'],
 ]
 /** Reading them is an act, they are long, or they show no data. */
-const except = /^\/(?:api|assets|docs|logout|signup)(?:\/|$)|\/archive\//
+export const except = /^\/(?:api|assets|docs|logout|signup)(?:\/|$)|\/archive\//
 const most = { pages: 160, alike: 2 }
 const parameters = ['page', 'q', 'tab', 'state', 'sort', 'after', 'before', 'type', 'labels', 'return_to', 'path', 'since']
 
@@ -74,13 +74,13 @@ export async function readPages(
   return telling
 }
 
-const linksOf = (text: string) =>
+export const linksOf = (text: string) =>
   [...text.matchAll(/href="(\/[^"#]*)/g)]
     .map(([, link = '']) => link.replaceAll('&amp;', '&'))
     .filter((link) => !link.startsWith('//'))
 
 /** Pages that differ in a number, a commit or the value of a parameter only are of one kind. */
-const shapeOf = (path: string) =>
+export const shapeOf = (path: string) =>
   path
     .replaceAll(/[0-9a-f]{40}/g, 'sha')
     .replaceAll(/\d+/g, '0')
