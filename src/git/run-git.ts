@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '#platform/errors.ts'
 import { endedBySignal } from './errors.ts'
 import { startGit } from './git.ts'
@@ -116,7 +117,10 @@ export async function openOutput(chunks: AsyncGenerator<Buffer, void, void>, end
   return output
 }
 
-/** Splits a stream at a byte, yielding many pieces at a time. Pieces longer than `longest` are cut. */
+/**
+ * Splits a stream at a byte, yielding many pieces at a time. Pieces longer than `longest` are cut. Other requests are served between two chunks:
+ * Node reads up to 2 MB from a pipe in one turn of its loop, and a diff of so many short lines blocked it for half a second.
+ */
 export async function* split(chunks: AsyncIterable<Buffer>, byte: number, longest: number): AsyncGenerator<Buffer[], void, void> {
   let open: Buffer[] = []
   let kept = 0
@@ -137,6 +141,7 @@ export async function* split(chunks: AsyncIterable<Buffer>, byte: number, longes
     }
     keep(chunk.subarray(from))
     if (pieces.length) yield pieces
+    await nextTurn()
   }
   if (open.length) yield [Buffer.concat(open)]
 }
