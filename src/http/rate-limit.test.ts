@@ -4,6 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { register } from '#test/oauth.ts'
+import { RateLimiter } from './rate-limit.ts'
 
 const byVariant = { settings: { BELFRY_RATE_LIMIT: '' } }
 
@@ -162,4 +163,21 @@ test('behind a trusted proxy each client is counted by its own address, and othe
   await using strict = await openForge({ settings: { BELFRY_RATE_LIMIT: '', BELFRY_TRUSTED_PROXIES: 'none' } })
   await strict.nobodyVersioned.with({ 'x-forwarded-for': '203.0.113.1' }).get('/')
   assert.equal((await strict.nobodyVersioned.get('/')).headers.get('x-ratelimit-remaining'), '58')
+})
+
+test('a request that is given back is given back to other nodes too', () => {
+  const limiter = new RateLimiter({ now: () => new Date() })
+  limiter.is_shared = true
+  const budgets = [{ key: 'user 1', limit: 10 }]
+  for (let count = 0; count < 3; count++) limiter.take(budgets)
+  assert.deepEqual(
+    limiter.takeUnshared().map(({ used }) => used),
+    [3],
+  )
+  limiter.refund(budgets)
+  assert.deepEqual(
+    limiter.takeUnshared().map(({ used }) => used),
+    [-1],
+  )
+  assert.equal(limiter.look(budgets).used, 2)
 })

@@ -10,7 +10,7 @@ const mostOf = (path: string) => (/\/git\/(?:trees|blobs)$|\/contents\/|\/check-
 function known(sha: string): Record<string, unknown> {
   return {
     ...{ sha, commit_id: sha, head_sha: sha, object: sha, target_commitish: 'main', branch: 'main', ref: 'refs/heads/topic' },
-    ...{ head: 'topic', base: 'main', content: 'eA==', path: 'README.md', position: 1, line: 1, email: 'a@example.com' },
+    ...{ head: 'topic', base: 'main', content: 'eA==', path: 'notes.txt', position: 1, event: 'COMMENT', email: 'a@example.com' },
     ...{ title: 'x', body: 'x', message: 'x', mode: '100644', url: 'https://example.com/', color: 'ff0000', encoding: 'utf-8' },
   }
 }
@@ -35,7 +35,8 @@ function open({ method, path }: Operation, base: 'api' | 'versioned', world: Mea
 
 /** The address with the names of records that exist, and with `given` in place of one. */
 function addressOf(path: string, pick: Pick, seen: Seen, given: Record<string, string> = {}) {
-  const own: Record<string, string> = { owner: 'ada', repo: 'secret', org: 'acme', username: 'ada', ...given }
+  const records = { owner: 'ada', repo: 'secret', org: 'acme', username: 'ada', issue_number: '1', pull_number: '2' }
+  const own: Record<string, string> = { ...records, ...given }
   return path.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => own[name] ?? parameter(name, pick, seen))
 }
 
@@ -81,7 +82,7 @@ function bodyTargets(
     {
       ...inStructure(most),
       name: `${base} ${operation.operationId}: unknown field`,
-      send: sending((text) => `{"z":"\\u0000","unknown":${text}}`),
+      send: sending((text) => objectWith(resolve(schema, document), document, { ...values, z: '\0' }, 'unknown', text, ['z'])),
     },
   ]
   const parts = partsOf(schema, document, values, '', 0).map(({ at, takes, body }): Target => {
@@ -104,10 +105,7 @@ const hole = '"~hole~"'
 const filler = JSON.parse(hole) as string
 
 function partsOf(schema: Schema, document: Document, values: Record<string, unknown>, at: string, depth: number): Part[] {
-  if (schema.$ref) {
-    const found = document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}
-    return partsOf(found, document, values, at, depth)
-  }
+  if (schema.$ref) return partsOf(resolve(schema, document), document, values, at, depth)
   if (schema.anyOf) return schema.anyOf.flatMap((each) => partsOf(each, document, values, at, depth))
   if (depth > 4) return []
   const types = [schema.type].flat()
@@ -125,6 +123,12 @@ function partsOf(schema: Schema, document: Document, values: Record<string, unkn
   ]
 }
 
+const resolve = (schema: Schema, { components }: Document) =>
+  schema.$ref ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+
+/** Fields without which a comment has no place. */
+const helpful = ['position', 'event']
+
 /** An object with the required fields, and with this one. */
 function objectWith(
   { required = [], properties = {} }: Schema,
@@ -132,9 +136,9 @@ function objectWith(
   values: Record<string, unknown>,
   name: string,
   json: string,
+  more: string[] = helpful.filter((each) => each in properties),
 ) {
-  const others = required
-    .filter((each) => each !== name)
-    .map((each) => [each, values[each] ?? valid(properties[each] ?? {}, document)])
-  return JSON.stringify({ ...Object.fromEntries(others), [name]: filler }).replace(hole, () => json)
+  const others = [...required, ...more].filter((each) => each !== name)
+  const given = others.map((each) => [each, values[each] ?? valid(properties[each] ?? {}, document)])
+  return JSON.stringify({ ...Object.fromEntries(given), [name]: filler }).replace(hole, () => json)
 }

@@ -196,6 +196,7 @@ class Probe {
   async #measure(what: string, sent: Sent, size: number): Promise<{ answered: Answered; fault?: string }> {
     this.requests++
     const first = await this.#world.measure(sent)
+    if (first.status === 500) return { answered: first, fault: `${size} characters gave 500: ${first.text.slice(0, 200)}` }
     const before = this.#before.get(what)
     const cost = { ...first, size }
     this.#before.set(what, cost)
