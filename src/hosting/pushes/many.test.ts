@@ -3,8 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sql } from '#platform/database.ts'
-import { injecting } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { assertSettled, openEngine, pkt, type Worktree, zeros } from '#test/git.ts'
 
 const inject = injecting(openEngine)
@@ -41,6 +42,41 @@ test('a push of many branches is recorded by a few git processes', inject(async 
     assert.deepEqual([size, distinct_size, commits.length], Array(3).fill(index === 0 ? 2 : 1), ref)
     assert.equal(commits.at(-1)?.message, `Number ${ref.slice('refs/heads/b'.length)}`)
   }
+}))
+
+test('a push of many branches is recorded in steps, each ref once, also when a step fails', inject(async ({
+  work,
+  forge,
+  id,
+  ada,
+}) => {
+  const { db, storage } = forge.belfry
+  const hook = { config: { url: 'http://127.0.0.1:49999/' }, events: ['push', 'create'] }
+  await expect(201, await ada.post('/repos/ada/engine/hooks', hook))
+  await work.commit('Begin')
+  await makeBranches(work, 450)
+  // The second step fails once.
+  await db.query(sql`
+    create function refuse() returns trigger language plpgsql as
+    'begin if new.name = ''refs/heads/b307'' then raise exception ''refused''; end if; return new; end'`)
+  await db.query(sql`create trigger refuse before insert on refs for each row execute function refuse()`)
+  assert.notEqual((await work.attempt('push', 'origin', 'refs/heads/*:refs/heads/*')).status, 0)
+  const recorded = async () =>
+    (await db.load<{ total: number }>(sql`select count(*) as total from refs where repo_id = ${id}`)).total
+  assert.equal(await recorded(), 200)
+  assert.equal((await ada.read('/repos/ada/engine')).default_branch, 'main')
+  await db.query(sql`drop trigger refuse on refs`)
+  await db.query(sql`drop function refuse`)
+  assert.deepEqual(await settleAll(db, storage), [])
+  await assertSettled(forge, id)
+  assert.equal(await recorded(), 451)
+  type Counts = { events: number; created: number; payloads: number; most: number }
+  const counts = await db.load<Counts>(sql`
+    select (select count(distinct payload->>'ref') from events where type = 'PushEvent') as events,
+      (select count(*) from events where type = 'CreateEvent' and payload->>'ref_type' = 'branch') as created,
+      (select count(*) from payloads where event in ('push', 'create')) as payloads,
+      (select max(n) from (select count(*) as n from refs where repo_id = ${id} group by xmin::text) steps) as most`)
+  assert.deepEqual(counts, { events: 450, created: 451, payloads: 902, most: 200 })
 }))
 
 test('a push of more refs than the limit is refused and not stored', inject(async (engine) => {

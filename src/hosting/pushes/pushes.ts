@@ -14,7 +14,7 @@ import { type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Logger, logFailure } from '#platform/log.ts'
 import { hasEnded, isWorkedIn, processStart, thisServer } from '#platform/processes.ts'
-import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
+import { describeMoves, type Known, type PushRow, recordInSteps } from './recording.ts'
 import { findMoves, type Move } from './ref-moves.ts'
 
 export type { Command }
@@ -86,7 +86,7 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   const described = await describeMoves(db, storage, repo_id, moves)
   const heads = await readPushedHeads(db, storage, { id: repo_id }, moves)
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
-  return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, heads, size }))
+  return recordInSteps(db, repo_id, { known, pushes, moves: described, heads, size })
 }
 
 /**

@@ -91,41 +91,87 @@ export interface Settlement {
   size: number | undefined
 }
 
-/** Records everything, unless the rows that it follows from have changed since they were read. Settlements of one repository take turns. */
+/**
+ * How many moves a transaction records. It locks the row of the repository while it writes payloads, which takes up to a millisecond for
+ * each: for 5,000 branches, stars of the repository would wait until they are refused.
+ */
+const mostAtOnce = 200
+
+/**
+ * Records everything, unless the rows that it follows from have changed since they were read. Settlements of one repository take turns. What
+ * follows from a move is in the transaction that records it; if a step fails, the push is open until the rest is recorded.
+ */
+export async function recordInSteps(
+  db: Database,
+  repo_id: number,
+  settlement: Settlement,
+): Promise<'recorded' | 'outdated' | 'deleted'> {
+  for (let begin = 0; ; begin += mostAtOnce) {
+    const step = {
+      moves: settlement.moves.slice(begin, begin + mostAtOnce),
+      is_last: begin + mostAtOnce >= settlement.moves.length,
+    }
+    const { outcome, left } = await db.transaction((transaction) => recordMoves(transaction, repo_id, settlement, step))
+    if (outcome !== 'recorded' || step.is_last) return outcome
+    for (const { id, commands, version } of left) {
+      const push = settlement.pushes.find((each) => each.id === id)
+      if (push) Object.assign(push, { commands, version })
+    }
+  }
+}
+
+interface Step {
+  moves: DescribedMove[]
+  is_last: boolean
+}
+
+interface Recorded {
+  outcome: 'recorded' | 'outdated' | 'deleted'
+  left: Pick<PushRow, 'id' | 'commands' | 'version'>[]
+}
+
+/** In one transaction. */
 export async function recordMoves(
   db: Transaction,
   repo_id: number,
   settlement: Settlement,
-): Promise<'recorded' | 'outdated' | 'deleted'> {
-  await lockMerged(db, { id: repo_id }, settlement.moves)
-  await lockRetargeted(db, repo_id, renamesOf(settlement.moves))
+  { moves, is_last }: Step = { moves: settlement.moves, is_last: true },
+): Promise<Recorded> {
+  await lockMerged(db, { id: repo_id }, moves)
+  await lockRetargeted(db, repo_id, renamesOf(moves))
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
-  if (!repo) return 'deleted'
-  if (!(await isCurrent(db, repo_id, settlement))) return 'outdated'
-  const { pushes, moves, size } = settlement
-  await closePushes(db, pushes, moves)
-  if (!moves.length) return 'recorded'
+  if (!repo) return { outcome: 'deleted', left: [] }
+  const { pushes, size } = settlement
+  if (!(await isCurrent(db, repo_id, { ...settlement, moves }))) return { outcome: 'outdated', left: [] }
+  const left = await closePushes(db, is_last ? pushes : pushes.map((push) => ({ ...push, over: false })), moves)
+  if (!moves.length) return { outcome: 'recorded', left }
   await writeRefs(db, repo_id, moves)
   await endCorrections(db, repo_id)
-  const default_branch = await chooseDefault(db, repo_id, await recordRenames(db, { id: repo_id, ...repo }, moves), moves)
+  const current = await recordRenames(db, { id: repo_id, ...repo }, moves)
+  const default_branch = await chooseDefault(db, repo_id, current, settlement.moves)
   await db.query(sql`
     update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}
     where id = ${repo_id}`)
   await recordLatest(db, repo_id, moves)
   const facts = { master_branch: default_branch, description: repo.description }
-  const isDeliverable = isDeliverableIn(moves)
+  const isDeliverable = isDeliverableIn(settlement.moves)
   for (const group of byPush(moves)) {
     const acts = group.flatMap((move) => actsOf(move, { ...facts, in_bulk: !isDeliverable(move) }))
     await publish(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...acts)
   }
-  await requestSuites(db, { id: repo_id }, settlement.heads)
+  const recorded = new Set(moves.map(({ ref, after }) => `${ref} ${after}`))
+  await requestSuites(
+    db,
+    { id: repo_id },
+    settlement.heads.filter(({ ref, after }) => recorded.has(`${ref} ${after}`)),
+  )
   await markMerged(db, { id: repo_id }, moves)
   await enqueueFollowers(db, repo_id, moves)
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
   if (moves.some(({ ref }) => ref === branches + default_branch)) await enqueueDescription(db, repo_id)
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
-  return 'recorded'
+  return { outcome: 'recorded', left }
 }
 
 async function isCurrent(db: Transaction, repo_id: number, { known, pushes, moves }: Settlement) {
@@ -142,8 +188,11 @@ async function isCurrent(db: Transaction, repo_id: number, { known, pushes, move
     .every((push) => open.some(({ id, version }) => id === push.id && version === push.version))
 }
 
-/** Removes the recorded moves from their pushes, so that nothing is recorded twice. A push that is over, or has no moves left, is deleted. */
-async function closePushes(db: Transaction, pushes: PushRow[], moves: Move[]) {
+/**
+ * Removes the recorded moves from their pushes, so that nothing is recorded twice. A push that is over, or has no moves left, is deleted.
+ * Returns the others.
+ */
+async function closePushes(db: Transaction, pushes: PushRow[], moves: Move[]): Promise<Recorded['left']> {
   const taken = new Set(moves.map(({ command }) => command))
   const touched = new Set(moves.map(({ push }) => push.id))
   const left = pushes
@@ -151,10 +200,12 @@ async function closePushes(db: Transaction, pushes: PushRow[], moves: Move[]) {
     .map(({ id, over, commands }) => ({ id, commands: over ? [] : commands.filter((command) => !taken.has(command)) }))
   const [done, open] = [left.filter(({ commands }) => !commands.length), left.filter(({ commands }) => commands.length)]
   await db.query(sql`delete from pushes where id = any(${done.map(({ id }) => id)})`)
-  if (!open.length) return
-  await db.query(sql`
+  if (!open.length) return []
+  const versions = await db.rows<{ id: number; version: string }>(sql`
     update pushes set commands = rest.commands
-    from jsonb_to_recordset(${JSON.stringify(open)}::jsonb) as rest (id bigint, commands jsonb) where pushes.id = rest.id`)
+    from jsonb_to_recordset(${JSON.stringify(open)}::jsonb) as rest (id bigint, commands jsonb) where pushes.id = rest.id
+    returning pushes.id, pushes.xmin::text as version`)
+  return open.map((push) => ({ ...push, version: versions.find(({ id }) => id === push.id)?.version ?? '' }))
 }
 
 async function writeRefs(db: Transaction, repo_id: number, moves: Move[]) {
@@ -168,14 +219,16 @@ async function writeRefs(db: Transaction, repo_id: number, moves: Move[]) {
     on conflict (repo_id, name) do update set sha = excluded.sha`)
 }
 
-/** If the default branch does not exist, the first pushed branch becomes it; of several, one with a usual name. */
+/** If the default branch does not exist, the first pushed branch becomes it; of several, one with a usual name, recorded yet or not. */
 async function chooseDefault(db: Transaction, repo_id: number, current: string, moves: Move[]) {
-  const there = await db.query(sql`select from refs where repo_id = ${repo_id} and name = ${branches + current}`)
-  if (there.rowCount) return current
-  const made = await db.rows<{ name: string }>(sql`
-    select name from refs where repo_id = ${repo_id} and name = any(${moves.filter(isBranchMade).map(({ ref }) => ref)})`)
-  const names = new Set(made.map(({ name }) => shortOf(name)))
-  const first = moves.map(({ ref }) => shortOf(ref)).find((name) => names.has(name))
+  const ends = new Map(moves.map(({ ref, after }) => [ref, after]))
+  const there = ends.has(branches + current)
+    ? ends.get(branches + current) !== noObject
+    : (await db.query(sql`select from refs where repo_id = ${repo_id} and name = ${branches + current}`)).rowCount
+  if (there) return current
+  const made = moves.filter((move) => isBranchMade(move) && ends.get(move.ref) !== noObject)
+  const names = new Set(made.map(({ ref }) => shortOf(ref)))
+  const [first] = names
   return ['main', 'master'].find((usual) => names.has(usual)) ?? first ?? current
 }
 
