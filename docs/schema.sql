@@ -185,7 +185,8 @@ create table branch_protections (
   lock_branch boolean default false not null,
   allow_fork_syncing boolean default false not null,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  required_conversation_resolution boolean default false not null
 );
 alter table branch_protections add constraint branch_protections_approvals_count_check CHECK (((approvals_count >= 0) AND (approvals_count <= 6)));
 alter table branch_protections add constraint branch_protections_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;

@@ -84,7 +84,7 @@ export function protectionJson(protection: Protection, repo: Repository, wire: W
     allow_force_pushes: { enabled: protection.allow_force_pushes },
     allow_deletions: { enabled: protection.allow_deletions },
     block_creations: { enabled: protection.block_creations },
-    required_conversation_resolution: { enabled: false },
+    required_conversation_resolution: { enabled: protection.required_conversation_resolution },
     lock_branch: { enabled: protection.lock_branch },
     allow_fork_syncing: { enabled: protection.allow_fork_syncing },
   }

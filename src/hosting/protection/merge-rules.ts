@@ -1,15 +1,15 @@
 import type { Storage } from '#git/storage.ts'
+import { mayPush } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Queryable } from '#platform/database.ts'
-import { forbidden, Refusal } from '#platform/errors.ts'
+import { forbidden } from '#platform/errors.ts'
 import { findProtection } from './protection.ts'
 import { isExempt, membershipOf } from './push-rules.ts'
 import { findUnmet, type MergedPull } from './requirements.ts'
+import type { Actors, Protection } from './rules.ts'
 
-const notAllowed = (message: string) => new Refusal('not_allowed', message)
-
-/** Refuses to merge a pull request whose base is protected and asks for more. */
-export async function checkMayMerge(
+/** Why the base of a pull request, if it is protected, does not let a user merge: all reasons. */
+export async function findMergeRefusals(
   db: Queryable,
   storage: Storage,
   repo: Repository,
@@ -17,18 +17,40 @@ export async function checkMayMerge(
   pull: MergedPull,
   base: string,
   method: 'merge' | 'squash' | 'rebase',
-) {
+): Promise<string[]> {
   const protection = await findProtection(db, repo, pull.base_ref)
-  if (!protection || isExempt(repo, protection)) return
-  const { restrictions, required_pull_request_reviews: reviews } = protection
+  if (!protection || isExempt(repo, protection)) return []
+  const { required_pull_request_reviews: reviews } = protection
   const isIn = await membershipOf(db, merger)
-  if (restrictions && !isIn(restrictions)) throw notAllowed('You are not authorized to push to this branch.')
-  if (protection.required_linear_history && method === 'merge')
-    throw notAllowed('Merge commits are not allowed on this branch: squash or rebase.')
   const bypass = reviews !== null && isIn(reviews.bypass_pull_request_allowances)
   const unmet = await findUnmet(db, storage, protection, pull, base, { reviews: bypass })
-  if (unmet) throw notAllowed(unmet.message)
+  return [
+    ...refuseMerger(protection, isIn),
+    ...(protection.required_linear_history && method === 'merge'
+      ? ['Merge commits are not allowed on this branch: squash or rebase.']
+      : []),
+    ...unmet.map(({ message }) => message),
+  ]
 }
+
+/** The same for the page of a pull request, where the method is not chosen yet. Users who may bypass the rules see them too. */
+export async function describeMergeRules(
+  db: Queryable,
+  storage: Storage,
+  repo: Repository,
+  visitor: { id: number } | null,
+  pull: MergedPull,
+  base: string,
+): Promise<string[]> {
+  const protection = await findProtection(db, repo, pull.base_ref)
+  if (!protection) return []
+  const asked = visitor && mayPush(repo) && !isExempt(repo, protection) ? visitor : undefined
+  const unmet = await findUnmet(db, storage, protection, pull, base)
+  return [...(asked ? refuseMerger(protection, await membershipOf(db, asked)) : []), ...unmet.map(({ message }) => message)]
+}
+
+const refuseMerger = ({ restrictions }: Protection, isIn: (actors: Actors) => boolean) =>
+  restrictions && !isIn(restrictions) ? ['You are not authorized to push to this branch.'] : []
 
 /** Refuses to dismiss a review if the base of the pull request says who may, and the user is not among them. */
 export async function checkMayDismiss(db: Queryable, repo: Repository, editor: { id: number }, base_ref: string) {

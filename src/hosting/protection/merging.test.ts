@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine, join } from '#test/conversations.ts'
 import { expect, injecting, type Person } from '#test/forge.ts'
+import { signedIn } from '#test/guest.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
 const inject = injecting(openWithTopic)
@@ -68,7 +69,10 @@ test('required reviews block a merge until enough users with write access approv
   await review(ben, 'APPROVE')
   assert.equal(await stateOf(ada), 'blocked')
   await review(ada, 'REQUEST_CHANGES')
-  assert.equal(await refused(ben), 'Changes were requested by a reviewer with write access.')
+  assert.equal(
+    await refused(ben),
+    'Changes were requested by a reviewer with write access. At least 2 approving reviews are required by reviewers with write access.',
+  )
   await review(ada, 'APPROVE')
   assert.equal(await stateOf(ada), 'clean')
   await work.git('checkout', '--quiet', 'topic')
@@ -81,6 +85,70 @@ test('required reviews block a merge until enough users with write access approv
   await protect(ada, { required_pull_request_reviews: { required_approving_review_count: 3 } })
   assert.match(await refused(dan), /At least 3 approving reviews/)
   await expect(200, await ada.put(`${pull}/merge`))
+}))
+
+test('review conversations must be resolved before a merge, if the branch asks for it', inject(async ({
+  forge,
+  ada,
+  ben,
+  propose,
+}) => {
+  await propose({}, ben)
+  const rules = await protect(ada, { required_conversation_resolution: true })
+  assert.deepEqual(rules.required_conversation_resolution, { enabled: true })
+  assert.deepEqual(await ada.read(`${engine}/branches/main/protection`), rules)
+  const [pending, plain] = [{}, { event: 'COMMENT', body: 'Read' }].map((more) => ({
+    ...more,
+    comments: [{ path: 'notes.txt', position: 1, body: 'Why?' }],
+  }))
+  await expect(200, await ada.post(`${pull}/reviews`, pending))
+  assert.equal(await stateOf(ben), 'clean', 'a pending review is not a conversation yet')
+  await expect(200, await ben.post(`${pull}/reviews`, plain))
+  const [comment] = await ben.read(`${pull}/comments`)
+  await expect(201, await ada.post(`${pull}/comments/${comment.id}/replies`, { body: 'Because.' }))
+  assert.equal(await stateOf(ben), 'blocked')
+  assert.equal(await refused(ben), 'All review conversations must be resolved: 1 is not.')
+  const guest = await signedIn(forge, 'ben')
+  assert.match((await guest.get('/ada/engine/pull/1')).text, /All review conversations must be resolved: 1 is not\./)
+  const resolve = (resolved: string) => guest.fill('/ada/engine/pull/1', { resolved }, `/ada/engine/pull/1/threads/${comment.id}/resolution`)
+  assert.equal((await resolve('yes')).status, 303)
+  assert.equal(await stateOf(ben), 'clean')
+  assert.equal((await resolve('no')).status, 303)
+  await refused(ben)
+  // By default, admins are exempt.
+  await expect(200, await ada.put(`${pull}/merge`))
+}))
+
+test('a refused merge names all reasons, and so does the page', inject(async ({ forge, ada, ben, propose, work }) => {
+  await propose({ draft: true }, ben)
+  await protect(ada, {
+    required_linear_history: true,
+    required_pull_request_reviews: { required_approving_review_count: 1 },
+    required_status_checks: { strict: true, contexts: ['ci', 'lint'] },
+    required_conversation_resolution: true,
+  })
+  await work.git('checkout', '--quiet', 'main')
+  await work.commit('Conflict', { 'notes.txt': 'Another note.\n' })
+  await work.push('main')
+  await expect(
+    200,
+    await ben.post(`${pull}/reviews`, { event: 'COMMENT', comments: [{ path: 'notes.txt', position: 1, body: 'Why?' }] }),
+  )
+  const unmet = [
+    'At least 1 approving review is required by reviewers with write access.',
+    'All review conversations must be resolved: 1 is not.',
+    '2 of 2 required status checks have not succeeded: "ci" is expected, "lint" is expected.',
+    'The head branch is not up to date with the base branch.',
+  ]
+  const all = [
+    'Pull Request is still a draft.',
+    'Merge commits are not allowed on this branch: squash or rebase.',
+    ...unmet,
+    'The branch has conflicts with the base branch.',
+  ]
+  assert.equal(await refused(ben), all.join(' '))
+  const { text } = await (await signedIn(forge, 'ben')).get('/ada/engine/pull/1')
+  for (const message of unmet) assert.ok(text.includes(`<li>${message.replaceAll('"', '&quot;')}</li>`), message)
 }))
 
 test('a linear history takes squashes and rebases', inject(async ({ ada, ben, propose }) => {

@@ -52,6 +52,7 @@ function describe(rules: Rules): string[] {
   return [
     reviews ? `pull requests with ${reviews.approvals_count} approvals` : 'direct pushes allowed',
     ...(checks ? [`${checks.checks.length} required checks`] : []),
+    ...(rules.required_conversation_resolution ? ['resolved conversations'] : []),
     ...(rules.required_linear_history ? ['linear history'] : []),
     ...(rules.lock_branch ? ['read only'] : []),
     rules.allow_force_pushes ? 'force pushes allowed' : 'no force pushes',
@@ -61,6 +62,7 @@ function describe(rules: Rules): string[] {
 }
 
 const flags = [
+  ['required_conversation_resolution', 'Require all review conversations to be resolved before merging'],
   ['required_linear_history', 'Require a linear history: no merge commits'],
   ['enforce_admins', 'Apply these rules to administrators too'],
   ['lock_branch', 'Lock the branch: nobody can push to it'],

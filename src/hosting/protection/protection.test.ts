@@ -169,7 +169,6 @@ test('a wrong protection is refused', inject(async ({ forge, ada, ben, cy, dan, 
     { ...nothing, required_pull_request_reviews: { required_approving_review_count: 7 } },
     { ...nothing, restrictions: { users: ['ben'], teams: [] } },
     // Rules that Belfry would not enforce.
-    { ...nothing, required_conversation_resolution: true },
     { ...nothing, required_pull_request_reviews: { require_code_owner_reviews: true } },
     { ...nothing, required_pull_request_reviews: { require_last_push_approval: true } },
   ]) {

@@ -141,10 +141,10 @@ async function write(db: Transaction, repo: Repository, branch: string, rules: R
   const { id } = await db.load<{ id: number }>(sql`
     insert into branch_protections (repo_id, branch, strict_checks, approvals_count, dismiss_stale_reviews, restricts_dismissals,
       restricts_pushes, enforce_admins, required_linear_history, required_signatures, allow_force_pushes, allow_deletions, block_creations,
-      lock_branch, allow_fork_syncing, created_at, updated_at)
+      lock_branch, allow_fork_syncing, required_conversation_resolution, created_at, updated_at)
     select repo_id, branch, strict_checks, approvals_count, dismiss_stale_reviews, restricts_dismissals,
       restricts_pushes, enforce_admins, required_linear_history, required_signatures, allow_force_pushes, allow_deletions, block_creations,
-      lock_branch, allow_fork_syncing, created_at, updated_at
+      lock_branch, allow_fork_syncing, required_conversation_resolution, created_at, updated_at
     from jsonb_populate_record(null::branch_protections, ${json(row)}::jsonb)
     on conflict (repo_id, branch) do update set strict_checks = excluded.strict_checks, approvals_count = excluded.approvals_count,
       dismiss_stale_reviews = excluded.dismiss_stale_reviews, restricts_dismissals = excluded.restricts_dismissals,
@@ -152,7 +152,8 @@ async function write(db: Transaction, repo: Repository, branch: string, rules: R
       required_linear_history = excluded.required_linear_history, required_signatures = excluded.required_signatures,
       allow_force_pushes = excluded.allow_force_pushes, allow_deletions = excluded.allow_deletions,
       block_creations = excluded.block_creations, lock_branch = excluded.lock_branch,
-      allow_fork_syncing = excluded.allow_fork_syncing, updated_at = excluded.updated_at
+      allow_fork_syncing = excluded.allow_fork_syncing,
+      required_conversation_resolution = excluded.required_conversation_resolution, updated_at = excluded.updated_at
     returning id`)
   await db.query(sql`delete from required_checks where protection_id = ${id}`)
   await db.query(sql`

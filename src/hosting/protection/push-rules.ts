@@ -37,7 +37,7 @@ export async function findPushRules(
 }
 
 /**
- * What the protections of branches ask of a push. Refs without rules are left out, and so are merges of pull requests, see `checkMayMerge`,
+ * What the protections of branches ask of a push. Refs without rules are left out, and so are merges of pull requests, see `findMergeRefusals`,
  * and the former name of a renamed branch, because only admins rename a protected one.
  */
 async function findBranchRules(

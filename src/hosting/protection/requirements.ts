@@ -78,7 +78,7 @@ export interface Unmet {
   message: string
 }
 
-/** What a protection still asks of a pull request before anybody without a right to bypass it may merge. */
+/** All that a protection still asks of a pull request before a user without a right to bypass it may merge. */
 export async function findUnmet(
   db: Queryable,
   storage: Storage,
@@ -86,26 +86,44 @@ export async function findUnmet(
   pull: MergedPull,
   base: string,
   without: { reviews: boolean } = { reviews: false },
-): Promise<Unmet | undefined> {
-  const blocked = (message: string): Unmet => ({ state: 'blocked', message })
+): Promise<Unmet[]> {
   const { required_pull_request_reviews: reviews, required_status_checks: checks } = protection
-  if (protection.lock_branch) return blocked('This branch is locked: nobody can change it.')
-  if (protection.required_signatures) return blocked('Commits must have verified signatures.')
-  if (reviews && !without.reviews) {
-    const { approvals, requested_changes } = await countVerdicts(db, pull, reviews)
-    const { approvals_count: needed } = reviews
-    if (requested_changes) return blocked('Changes were requested by a reviewer with write access.')
-    if (approvals < needed)
-      return blocked(
-        `At least ${needed} approving ${needed === 1 ? 'review is' : 'reviews are'} required by reviewers with write access.`,
-      )
-  }
-  if (!checks) return undefined
+  const messages = [
+    protection.lock_branch && 'This branch is locked: nobody can change it.',
+    protection.required_signatures && 'Commits must have verified signatures.',
+    ...(reviews && !without.reviews ? describeVerdicts(await countVerdicts(db, pull, reviews), reviews) : []),
+    protection.required_conversation_resolution && describeConversations(await countUnresolved(db, pull)),
+    checks && (await describeChecks(db, protection, pull)),
+  ]
+  const blocked = messages.flatMap((message): Unmet[] => (message ? [{ state: 'blocked', message }] : []))
+  if (!checks?.strict || (await holdsAll(storage, pull.repo_id, pull.head_sha, base))) return blocked
+  return [...blocked, { state: 'behind', message: 'The head branch is not up to date with the base branch.' }]
+}
+
+const describeVerdicts = (
+  { approvals, requested_changes }: Verdicts,
+  { approvals_count: needed }: { approvals_count: number },
+) => [
+  requested_changes > 0 && 'Changes were requested by a reviewer with write access.',
+  approvals < needed &&
+    `At least ${needed} approving ${needed === 1 ? 'review is' : 'reviews are'} required by reviewers with write access.`,
+]
+
+const describeConversations = (unresolved: number) =>
+  unresolved > 0 && `All review conversations must be resolved: ${unresolved} ${unresolved === 1 ? 'is' : 'are'} not.`
+
+/** Threads of published reviews; a thread has the id of its first comment. */
+async function countUnresolved(db: Queryable, pull: MergedPull): Promise<number> {
+  const { total } = await db.load<{ total: number }>(sql`
+    select count(*) as total from review_comments c left join reviews v on v.id = c.review_id
+    where c.pull_id = ${pull.id} and c.in_reply_to_id is null and v.state is distinct from 'PENDING'
+      and not exists (select from resolved_threads t where t.thread_id = c.id)`)
+  return total
+}
+
+async function describeChecks(db: Queryable, protection: Protection, pull: MergedPull) {
   const states = await readCheckStates(db, { id: pull.repo_id }, [{ protection_id: protection.id, sha: pull.head_sha }])
-  const unmet = describeUnmet(states.get(protection.id) ?? [])
-  if (unmet) return blocked(unmet)
-  if (!checks.strict || (await holdsAll(storage, pull.repo_id, pull.head_sha, base))) return undefined
-  return { state: 'behind', message: 'The head branch is not up to date with the base branch.' }
+  return describeUnmet(states.get(protection.id) ?? [])
 }
 
 /** Why an open pull request without conflicts cannot simply be merged: `unstable` if a check that is not required does not pass. */
@@ -116,8 +134,9 @@ export async function findObstacle(
   base: string,
 ): Promise<'blocked' | 'behind' | 'unstable' | null> {
   const protection = await findProtection(db, { id: pull.repo_id }, pull.base_ref)
-  const unmet = protection && (await findUnmet(db, storage, protection, pull, base))
-  if (unmet) return unmet.state
+  const unmet = protection ? await findUnmet(db, storage, protection, pull, base) : []
+  const [first] = unmet
+  if (first) return first.state
   const { unstable } = await db.load<{ unstable: boolean }>(sql`
     select exists (
       select from status_contexts t where t.repo_id = ${pull.repo_id} and t.sha = ${pull.head_sha} and t.state <> 'success')

@@ -38,7 +38,7 @@ export function ruleJson(protection: Protection) {
     allow_deletions_enforcement_level: protection.allow_deletions ? 'everyone' : 'off',
     merge_queue_enforcement_level: 'off',
     required_deployments_enforcement_level: 'off',
-    required_conversation_resolution_level: 'off',
+    required_conversation_resolution_level: level(protection.required_conversation_resolution),
     lock_branch_enforcement_level: level(protection.lock_branch),
     lock_allows_fork_sync: protection.allow_fork_syncing,
     authorized_actors_only: restrictions !== null,

@@ -44,6 +44,7 @@ export const switches = [
   'block_creations',
   'lock_branch',
   'allow_fork_syncing',
+  'required_conversation_resolution',
 ] as const
 
 export type Rules = Record<(typeof switches)[number], boolean> & {

@@ -58,7 +58,6 @@ export async function readRules(
   repo: Repository,
   body: Static<typeof ProtectionBody>,
 ): Promise<Omit<Rules, 'required_signatures'>> {
-  if (body.required_conversation_resolution) throw unsupported('required_conversation_resolution', 'comments cannot be resolved')
   const { required_status_checks: checks, required_pull_request_reviews: reviews, restrictions } = body
   return {
     ...noRules,
@@ -72,6 +71,7 @@ export async function readRules(
     block_creations: body.block_creations ?? false,
     lock_branch: body.lock_branch ?? false,
     allow_fork_syncing: body.allow_fork_syncing ?? false,
+    required_conversation_resolution: body.required_conversation_resolution ?? false,
   }
 }
 

@@ -1,6 +1,6 @@
 import { merge } from '#git/merge.ts'
 import type { Storage } from '#git/storage.ts'
-import { checkMayMerge } from '#hosting/protection/merge-rules.ts'
+import { findMergeRefusals } from '#hosting/protection/merge-rules.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -22,6 +22,7 @@ export interface MergeRequest {
   merge_method?: MergeMethod
 }
 
+const notMergeable = 'Pull Request is not mergeable'
 const notAllowed = (message: string) => new Refusal('not_allowed', message)
 const moved = (which: 'Head' | 'Base') => new Refusal('conflict', `${which} branch was modified. Review and try the merge again.`)
 
@@ -36,18 +37,22 @@ export async function mergePull(
 ): Promise<{ sha: string }> {
   const pull = await loadPull(db, repo, number)
   const method = asked.merge_method ?? 'merge'
-  checkMergeable(pull, repo, method)
+  if (pull.state === 'closed') throw notAllowed(notMergeable)
   if (asked.sha !== undefined && asked.sha !== pull.head_sha) throw moved('Head')
   await checkCaughtUp(db, storage, pull, merger)
   const base = await branchTip(storage, repo.id, pull.base_ref)
-  if (!base) throw notAllowed('Pull Request is not mergeable')
-  await checkMayMerge(db, storage, repo, merger, pull, base, method)
-  await refreshMergeability(db, storage, pull)
+  if (!base) throw notAllowed(notMergeable)
+  const { mergeable_state } = await refreshMergeability(db, storage, pull)
+  checkReasons([
+    ...refuseMethod(pull, repo, method),
+    ...(await findMergeRefusals(db, storage, repo, merger, pull, base, method)),
+    ...(mergeable_state === 'dirty' ? [notMergeable] : []),
+  ])
   const author = method === 'squash' && pull.author ? await loadAccount(db, pull.author.login) : merger
   const message = await messageOf(storage, pull, method, asked)
   const people = { author: authorOf(author), committer: authorOf(merger) }
   const merged = await merge(storage, repo.id, { base, head: pull.head_sha, method, ...people, at: db.now, message })
-  if (!('sha' in merged)) throw notAllowed('Pull Request is not mergeable')
+  if (!('sha' in merged)) throw notAllowed(notMergeable)
   const command = { ref: `refs/heads/${pull.base_ref}`, before: base, after: merged.sha, merges: pull.id }
   await pushRefs(db, storage, repo, merger, [command]).catch((error) => {
     throw error instanceof Refusal && error.reason === 'conflict' ? moved('Base') : error
@@ -73,11 +78,20 @@ const forbiddenMethods = {
   rebase: 'Rebase merges are not allowed on this repository.',
 }
 
-function checkMergeable({ state, draft }: Pull, repo: Repository, method: MergeMethod) {
+function refuseMethod({ draft }: Pull, repo: Repository, method: MergeMethod): string[] {
   const { allow_merge_commit: merge, allow_squash_merge: squash, allow_rebase_merge: rebase } = repo
-  if (state === 'closed') throw notAllowed('Pull Request is not mergeable')
-  if (draft) throw notAllowed('Pull Request is still a draft')
-  if (!{ merge, squash, rebase }[method]) throw notAllowed(forbiddenMethods[method])
+  return [
+    ...(draft ? ['Pull Request is still a draft'] : []),
+    ...({ merge, squash, rebase }[method] ? [] : [forbiddenMethods[method]]),
+  ]
+}
+
+/** Refuses with all reasons, so that a user does not find them one after the other. A single one is in the words of the public API. */
+function checkReasons(reasons: string[]) {
+  const [first] = reasons
+  if (!first) return
+  const named = reasons.map((reason) => (reason === notMergeable ? 'The branch has conflicts with the base branch' : reason))
+  throw notAllowed(reasons.length === 1 ? first : named.map((reason) => reason.replace(/\.?$/, '.')).join(' '))
 }
 
 /** The usual message of such commits, unless the request gives another. */

@@ -2,8 +2,8 @@ import { holdsAll } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { mayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { count, nameOf } from '#hosting/issues/views/conversation.ts'
+import { describeMergeRules } from '#hosting/protection/merge-rules.ts'
 import { findProtection } from '#hosting/protection/protection.ts'
-import { findUnmet } from '#hosting/protection/requirements.ts'
 import { branchTip } from '#hosting/pulls/mergeability.ts'
 import { type MergeMethod, usualMessage } from '#hosting/pulls/merging.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
@@ -27,16 +27,16 @@ export async function mergeBox(visit: Visit, page: PullPage, reviewers: Reviewer
   const { storage } = visit.belfry
   const base = (await branchTip(storage, repo.id, pull.base_ref)) ?? pull.base_sha
   const protection = await findProtection(visit.db, repo, pull.base_ref)
-  const unmet = protection && (await findUnmet(visit.db, storage, protection, pull, base))
+  const unmet = await describeMergeRules(visit.db, storage, repo, visit.visitor, pull, base)
   const needed = protection?.required_pull_request_reviews?.approvals_count ?? 0
   const rows = [
     reviewRow(page, reviewers, needed),
     checkRow(page),
     await conflictRow(visit, page, base),
-    unmet && row('shield-lock', 'attention', 'The base is protected', html`${unmet.message}`),
+    unmet.length > 0 && protectionRow(unmet),
     pull.draft && draftRow(visit, page),
   ].filter((one) => one !== undefined && one !== false)
-  return html`<section class="merge-box ${toneOf(page, unmet !== undefined)}" id="merge" aria-label="Merging">${rows}${await mergeForms(visit, page, unmet !== undefined)}</section>`
+  return html`<section class="merge-box ${toneOf(page, unmet.length > 0)}" id="merge" aria-label="Merging">${rows}${await mergeForms(visit, page, unmet.length > 0)}</section>`
 }
 
 function toneOf({ pull, checks }: PullPage, unmet: boolean) {
@@ -47,6 +47,11 @@ function toneOf({ pull, checks }: PullPage, unmet: boolean) {
 
 const row = (name: string, tone: string, title: string, text: Html, more?: Html | false) =>
   html`<div class="merge-row"><span class="merge-sign ${tone}">${icon(name)}</span><div><h3>${title}</h3><p class="muted">${text}</p>${more}</div></div>`
+
+function protectionRow(unmet: string[]): Html {
+  const list = html`<ul>${unmet.map((message) => html`<li>${message}</li>`)}</ul>`
+  return row('shield-lock', 'attention', 'The base is protected', html`Its rules do not allow to merge yet.`, list)
+}
 
 function reviewRow({ path }: PullPage, reviewers: ReviewerState[], needed: number): Html | undefined {
   const named = (state: ReviewerState['state']) => reviewers.filter((one) => one.state === state)
