@@ -67,7 +67,11 @@ export function openGate(belfry: Belfry) {
   }
 }
 
-const unauthenticated = () => new Refusal('unauthenticated', 'Sign in with a personal access token as the password.')
+const unauthenticated = () =>
+  new Refusal(
+    'unauthenticated',
+    'Sign in with your login and a personal access token. A password works if the account has no second factor.',
+  )
 
 const notForToken = () => forbidden('Resource not accessible by personal access token')
 

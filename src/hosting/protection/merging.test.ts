@@ -110,7 +110,8 @@ test('review conversations must be resolved before a merge, if the branch asks f
   assert.equal(await refused(ben), 'All review conversations must be resolved: 1 is not.')
   const guest = await signedIn(forge, 'ben')
   assert.match((await guest.get('/ada/engine/pull/1')).text, /All review conversations must be resolved: 1 is not\./)
-  const resolve = (resolved: string) => guest.fill('/ada/engine/pull/1', { resolved }, `/ada/engine/pull/1/threads/${comment.id}/resolution`)
+  const resolve = (resolved: string) =>
+    guest.fill('/ada/engine/pull/1', { resolved }, `/ada/engine/pull/1/threads/${comment.id}/resolution`)
   assert.equal((await resolve('yes')).status, 303)
   assert.equal(await stateOf(ben), 'clean')
   assert.equal((await resolve('no')).status, 303)

@@ -17,7 +17,7 @@ export function cloneMenu(visit: Visit, { repo, ref }: CodeLocation): Html {
     html`<span class="button primary">${icon('code')}<span>Code</span>${icon('triangle-down')}</span>`,
     [
       {
-        markup: html`<div class="clone"><strong>Clone with HTTPS</strong>${copyLine(address, 'Address for git clone')}<p class="muted">Use git with this address, and a personal token as the password.</p></div>`,
+        markup: html`<div class="clone"><strong>Clone with HTTPS</strong>${copyLine(address, 'Address for git clone')}<p class="muted">Use git with this address. Its password is a personal token, or that of an account without a second factor.</p></div>`,
       },
       'divider',
       { text: 'Download ZIP', href: `${archive}.zip`, icon: 'file-zip' },

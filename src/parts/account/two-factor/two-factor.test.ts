@@ -49,6 +49,21 @@ test('an app is set up by a code, and from then on signing in takes one', async 
   assert.equal((await again.get('/settings/profile')).status, 200)
 })
 
+test('git takes the password of an account until it has a second factor, and a token always', async () => {
+  await using forge = await openAsAda()
+  const { token } = await forge.tokenFor('ada', ['repo'])
+  const ask = async (password: string) => {
+    const authorization = `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`
+    const answer = await fetch(`${forge.web}/ada/none.git/info/refs?service=git-receive-pack`, { headers: { authorization } })
+    return `${answer.status} ${await answer.text()}`
+  }
+  const known = '404 Repository not found.\n'
+  assert.deepEqual([await ask("ada's password"), await ask(token)], [known, known])
+  await enrolApp(forge, forge.ada)
+  const refused = '401 This account has a second factor: use a personal access token as the password.\n'
+  assert.deepEqual([await ask("ada's password"), await ask(token)], [refused, known])
+})
+
 test('a wrong code turns nothing on, and the same key is shown again', async () => {
   await using forge = await openAsAda()
   const { ada } = forge
