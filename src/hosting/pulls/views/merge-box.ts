@@ -50,7 +50,7 @@ const row = (name: string, tone: string, title: string, text: Html, more?: Html 
 
 function protectionRow(unmet: string[]): Html {
   const list = html`<ul>${unmet.map((message) => html`<li>${message}</li>`)}</ul>`
-  return row('shield-lock', 'attention', 'The base is protected', html`Its rules do not allow to merge yet.`, list)
+  return row('shield-lock', 'attention', 'The base is protected', html`Its rules do not allow merging yet.`, list)
 }
 
 function reviewRow({ path }: PullPage, reviewers: ReviewerState[], needed: number): Html | undefined {
