@@ -4,6 +4,7 @@ import { choice, text } from '#http/input.ts'
 import { Refusal } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import { isWebAddress } from '#platform/web-address.ts'
 import { AnnotationSchema, annotationJson, CheckRunSchema, checkRunJson } from './json.ts'
 import { createRun, listAnnotations, listRuns, loadRun, type RunChanges, rerequestRun, updateRun } from './runs.ts'
 import { type CheckStatus, type Conclusion, conclusions, loadSuite } from './suites.ts'
@@ -56,8 +57,7 @@ const ChangedRun = Type.Object({ name: Type.Optional(Name), ...fields.properties
 function readChanges({ output, ...body }: Static<typeof fields>): RunChanges {
   const { details_url, external_id, status, conclusion } = body
   const [started_at, completed_at] = [readDate('started_at', body.started_at), readDate('completed_at', body.completed_at)]
-  if (details_url && !(/^https?:/i.test(details_url) && URL.canParse(details_url)))
-    throw new Refusal('invalid', 'details_url must be an http or https address.')
+  if (details_url && !isWebAddress(details_url)) throw new Refusal('invalid', 'details_url must be an http or https address.')
   return {
     ...(details_url && { details_url }),
     ...(external_id && { external_id }),

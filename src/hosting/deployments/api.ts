@@ -7,6 +7,7 @@ import { allows } from '#identity/permissions.ts'
 import { Refusal } from '#platform/errors.ts'
 import { parseJson } from '#platform/json.ts'
 import { Type } from '#platform/schema.ts'
+import { isWebAddress } from '#platform/web-address.ts'
 import {
   createDeployment,
   deleteDeployment,
@@ -68,7 +69,7 @@ function mayMerge({ token, may }: Caller, { private: hidden }: Repository) {
 }
 
 function checkAddress(field: string, address: string): string {
-  if (address === '' || (/^https?:/i.test(address) && URL.canParse(address))) return address
+  if (address === '' || isWebAddress(address)) return address
   throw new Refusal('invalid', `${field} must be an http or https address.`)
 }
 

@@ -3,6 +3,7 @@ import { codeOf, type Queryable, type Sql, sql, type Transaction } from '#platfo
 import { invalid } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { lowerEach } from '#platform/lower-case.ts'
+import { hasStrayCharacters } from '#platform/web-address.ts'
 
 export interface NewUser {
   login: string
@@ -96,6 +97,10 @@ export type Profile = Partial<
  */
 export async function updateProfile(db: Transaction, account: Account, changes: Profile): Promise<Account> {
   if (changes.email) checkEmail(changes.email)
+  if (changes.blog && hasStrayCharacters(changes.blog)) {
+    const message = 'blog must not have control characters, or spaces at its ends'
+    throw invalid({ resource: 'User', code: 'invalid', field: 'blog', message })
+  }
   const held = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${account.id} for no key update`)
   const next = { ...account, ...held, ...changes }
   // A further address that becomes the primary one is listed once.

@@ -4,6 +4,7 @@ import { type Account, loadAccountById, type Person, type Viewer } from '#identi
 import { codeOf, empty, type Queryable, type Reader, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { checkHomepage } from './homepage.ts'
 import { accessTo, hasAccessByName, ownerSuspended, visible } from './visibility.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
@@ -214,6 +215,7 @@ export async function reserveId(db: Queryable): Promise<number> {
 
 export async function createRepository(db: Transaction, viewer: Viewer, owner: Person, wanted: NewRepository, id?: number) {
   const name = checkName(wanted.name)
+  checkHomepage(wanted.homepage)
   if (owner.type === 'Organization') checkNotSuspended(await loadAccountById(db, owner.id))
   const repo_id = id ?? (await reserveId(db))
   await keepAccess(db, thisOwner(owner))

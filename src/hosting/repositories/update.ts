@@ -8,6 +8,7 @@ import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { waitForKeepers } from './deletion-lock.ts'
 import { countPublicForks } from './forks.ts'
+import { checkHomepage } from './homepage.ts'
 import { detachForks, lockRelatives, takeNetworkTurn } from './network.ts'
 import { enqueueDescription, enqueueErasure } from './queue.ts'
 import {
@@ -49,6 +50,7 @@ async function writeChanges(
   changes: RepositoryChanges,
 ): Promise<Repository> {
   if (changes.private !== undefined || changes.visibility) await lockRelatives(db, id)
+  checkHomepage(changes.homepage)
   const repo = await lockRepository(db, viewer, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'

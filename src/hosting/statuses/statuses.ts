@@ -11,6 +11,7 @@ import type { Account, Person } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { isWebAddress } from '#platform/web-address.ts'
 
 export type StatusState = 'error' | 'failure' | 'pending' | 'success'
 
@@ -106,7 +107,7 @@ export async function createStatus(
 }
 
 function checkTarget(target_url: string | null) {
-  if (!target_url || (/^https?:/i.test(target_url) && URL.canParse(target_url))) return
+  if (!target_url || isWebAddress(target_url)) return
   const message = 'target_url must use http(s) scheme'
   throw invalid({ resource: 'Status', code: 'custom', field: 'target_url', message })
 }

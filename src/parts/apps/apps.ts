@@ -8,6 +8,7 @@ import type { HookDeps } from '#parts/webhooks/create.ts'
 import { codeOf, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { isWebAddress } from '#platform/web-address.ts'
 import { checkAppEvents, checkAppPermissions } from './events.ts'
 import { createAppHook, newHookSecret } from './hook.ts'
 
@@ -42,7 +43,7 @@ export async function createApp(
   const permissions = checkAppPermissions(wanted.permissions ?? {})
   const events = checkAppEvents(wanted.events ?? [], permissions)
   const slug = slugOf(wanted.name)
-  if (wanted.setup_url && !/^https?:$/.test(URL.parse(wanted.setup_url)?.protocol ?? '')) {
+  if (wanted.setup_url && !isWebAddress(wanted.setup_url)) {
     throw fault('setup_url', 'The setup URL is an http or https address.')
   }
   const client = {

@@ -5,6 +5,7 @@ import { type Application, loadApplication, selectApplications } from '#identity
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { digest } from '#platform/secrets.ts'
+import { isWebAddress } from '#platform/web-address.ts'
 import { isCallback } from './redirects.ts'
 
 export type NewApplication = Pick<Application, 'name' | 'url' | 'callback_url'> &
@@ -74,8 +75,7 @@ export async function deleteApplication(db: Transaction, actor: { id: number }, 
 function checkApplication({ name, url, callback_url }: NewApplication) {
   const fault = (field: string, message: string) => invalid({ resource: 'Application', code: 'invalid', field, message })
   if (name.trim() === '' || name.length > 100) throw fault('name', 'A name has 1 to 100 characters.')
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || url.length > 500)
-    throw fault('url', 'The home page is an http or https address.')
+  if (!isWebAddress(url) || url.length > 500) throw fault('url', 'The home page is an http or https address.')
   if (!isCallback(callback_url) || callback_url.length > 500) {
     throw fault(
       'callback_url',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { hasStrayCharacters } from '../web-address.ts'
 import { type Policy, withoutDot } from './policy.ts'
 
 /** The bad ports of the fetch standard: their protocols could interpret an HTTP request as commands. */
@@ -18,6 +19,7 @@ export function checkUrl(
   policy: Policy,
   protocols: readonly string[] = ['http:', 'https:'],
 ): { url: URL } | { refused: string } {
+  if (hasStrayCharacters(text)) return { refused: 'the address has control characters, or spaces at its ends' }
   const typed = URL.parse(text)
   if (!typed) return { refused: 'the address is not a URL' }
   if (!protocols.includes(typed.protocol)) {
