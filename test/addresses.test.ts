@@ -8,7 +8,7 @@ import { consent, register, signIn } from '#test/oauth.ts'
 /** Addresses that the public documentation names and Belfry does not serve. */
 const absent = [
   // There are no gists, and no images of emoji.
-  /\/gists\/\{gist_id\}$|\/emojis$/,
+  /\/gists(\/\{gist_id\}|\/public|\/starred)?$|\/emojis$/,
   // Documented as a template only.
   /\/users\/\w+\/starred\/\{owner\}\/\{repo\}$/,
   // The account of deleted users has no page.

@@ -22,6 +22,7 @@ import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { serialize } from './serialize.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
+import { notServed, unservedArea, unservedHeader } from './unserved.ts'
 import { openValidator } from './validation.ts'
 
 declare module 'fastify' {
@@ -61,7 +62,11 @@ export function mountApi(
       app.setErrorHandler(async (error, request, reply) =>
         sendError(request, reply, await explainDeletion(belfry.db, request, error)),
       )
-      app.setNotFoundHandler((request, reply) => sendError(request, reply, missing()))
+      app.setNotFoundHandler((request, reply) => {
+        const area = unservedArea(request.url.slice(variant.prefix.length))
+        if (area) reply.header(unservedHeader, area)
+        return sendError(request, reply, area ? notServed(area) : missing())
+      })
       const endpoints = groups.flatMap((group) => group.endpoints)
       for (const endpoint of endpoints) if (!endpoint.raw_body) mount(app, resources, endpoint, variant)
       app.register(async (raw) => {

@@ -196,9 +196,13 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     })
 
     await story.lacks('GraphQL', /Belfry serves no GraphQL/, () => ada.graphql('{ viewer { login } }'))
-    await story.lacks('gists', /^Not Found/, () => ada.gists.create({ files: { 'a.txt': { content: 'One' } } }))
-    await story.lacks('Actions', /^Not Found/, () => ada.actions.listRepoWorkflows(engine))
-    await story.lacks('packages', /^Not Found/, () => ada.packages.listPackagesForUser({ username: 'ada', package_type: 'npm' }))
+    await story.lacks('gists', /^Not Found: Belfry does not serve gists/, () =>
+      ada.gists.create({ files: { 'a.txt': { content: 'One' } } }),
+    )
+    await story.lacks('Actions', /^Not Found: Belfry does not serve Actions/, () => ada.actions.listRepoWorkflows(engine))
+    await story.lacks('packages', /^Not Found: Belfry does not serve packages/, () =>
+      ada.packages.listPackagesForUser({ username: 'ada', package_type: 'npm' }),
+    )
     await story.end()
   })
 }

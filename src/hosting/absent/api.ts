@@ -1,7 +1,7 @@
 import { Answer, get, group } from '#http/endpoint.ts'
 import { Type } from '#platform/schema.ts'
 
-/** Belfry has no gists and no downloads, but the documented records must name the addresses of such lists. Clients follow them. */
+/** Belfry has no downloads, but the documented records must name the address of such a list. Clients follow it. */
 const nothing = {
   permission: 'any',
   viewer: 'optional',
@@ -11,14 +11,6 @@ const nothing = {
 const none = () => new Answer([], { total: 0 })
 
 export const api = group('Lists that are always empty', [
-  get('/gists', { ...nothing, operation: 'gists/list', summary: 'List gists: there are none' }, none),
-  get('/gists/public', { ...nothing, operation: 'gists/list-public', summary: 'List public gists: there are none' }, none),
-  get('/gists/starred', { ...nothing, operation: 'gists/list-starred', summary: 'List starred gists: there are none' }, none),
-  get(
-    '/users/{username}/gists',
-    { ...nothing, operation: 'gists/list-for-user', summary: 'List the gists of a user: there are none' },
-    none,
-  ),
   get(
     '/repos/{owner}/{repo}/downloads',
     {

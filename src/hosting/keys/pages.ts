@@ -61,7 +61,7 @@ async function showKeys(visit: SignedIn, typedIn = { title: '', key: '' }, probl
 <label for="key">Key</label><textarea id="key" name="key" rows="5" required spellcheck="false" autocapitalize="none"
 aria-describedby="key-hint">${typedIn.key}</textarea><p class="hint muted" id="key-hint">The line in a file like id_ed25519.pub. Never the private key.</p>
 <button class="primary">Add key</button>`
-  const body = html`${note(visit.flash.done)}<p>Belfry keeps the public keys that you and your programs add, and shows them to programs that ask for them (<code>GET /users/${visit.visitor.login}/keys</code>). It has no SSH server of its own: git goes over HTTP, with a <a href="/settings/tokens">token</a> as the password. Your own password works until you turn on a second factor.</p>${list}<h2>Add a key</h2>${form(visit, place, add)}`
+  const body = html`${note(visit.flash.done)}<p><strong>Belfry does not serve SSH.</strong> You cannot clone or push with these keys, nor with the address that the API names <code>ssh_url</code>. Use git over HTTP, with a <a href="/settings/tokens">token</a> as the password; your own password works until you turn on a second factor.</p><p>Belfry stores the public keys that you and your programs add, and shows them to programs that ask for them (<code>GET /users/${visit.visitor.login}/keys</code>).</p>${list}<h2>Add a key</h2>${form(visit, place, add)}`
   return settingsPage(place, 'SSH keys', body, problem?.status)
 }
 
