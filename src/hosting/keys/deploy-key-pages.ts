@@ -33,7 +33,7 @@ async function list(visit: SignedIn, problem?: Problem): Promise<Outcome> {
 <label for="key">Key</label><textarea id="key" name="key" rows="4" required spellcheck="false" autocapitalize="none" aria-describedby="key-hint">${value('key')}</textarea>
 <p class="hint muted" id="key-hint">The line in a file like id_ed25519.pub. Never the private key.</p>
 ${choice({ name: 'write', value: 'on' }, 'It may also push')}${button('Add key', { kind: 'primary' })}`
-  const body = html`<p>Belfry keeps the public keys that machines use for this repository, and shows them to programs that ask for them.</p>
+  const body = html`<p><strong>Belfry does not serve SSH.</strong> Machines cannot clone or push with these keys; use git over HTTP with a token.</p><p>Belfry stores the public keys that machines use for this repository, and shows them to programs that ask for them.</p>
 ${rows.length ? box(rows.map((row) => keyRow(visit, repo, row))) : emptyState('key', 'There are no deploy keys')}
 <h2>Add a key</h2>${form(visit, `${pathOf(repo)}/settings/keys`, inputs)}`
   return repositorySettings(visit, repo, '/keys', 'Deploy keys', body, problem?.status)
