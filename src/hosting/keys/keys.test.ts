@@ -8,6 +8,7 @@ import { sql } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import { openBrowser } from '#test/browser.ts'
 import { type Client, expect, injecting, withPeople } from '#test/forge.ts'
+import { signedIn } from '#test/guest.ts'
 import { readPublicKey } from './public-key.ts'
 
 const inject = injecting(withPeople('ada', 'ben'))
@@ -280,4 +281,11 @@ test('the page of keys works in a browser, also a narrow one', inject(async ({ a
   await page.getByRole('button', { name: 'Remove this key' }).click()
   await page.getByText('The key is removed.').waitFor()
   assert.deepEqual(browser.problems, [])
+}))
+
+test('the pages of keys say that SSH is not served', inject(async ({ forge, ada }) => {
+  await ada.owns('engine')
+  const visitor = await signedIn(forge, 'ada')
+  for (const path of ['/settings/keys', '/ada/engine/settings/keys'])
+    assert.match((await visitor.get(path)).text, /Belfry does not serve SSH/, path)
 }))
