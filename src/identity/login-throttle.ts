@@ -1,4 +1,4 @@
-import { type Database, sql } from '#platform/database.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { type Limit, limitsFrom, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
 
@@ -56,6 +56,11 @@ const networksOf = (address: string) => limitsFrom('guesses', address, fromNetwo
 /** Checks a guess at the code that a device shows. */
 export function guessAtDevice<T>(db: Database, user: { id: number }, address: string, check: () => Promise<T | undefined>) {
   return guessWithin(db, [{ subject: `device code of ${user.id}`, most: forAccount }, ...networksOf(address)], check)
+}
+
+/** Wrong guesses at an account no longer count. */
+export async function forgetGuesses(db: Transaction, { id }: { id: number }) {
+  await db.query(sql`delete from attempts where subject = ${`account ${id}`} or subject like ${`account ${id} at %`}`)
 }
 
 /**

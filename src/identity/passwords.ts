@@ -1,6 +1,6 @@
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
-import { hashPassword, verifyPassword } from '#platform/secrets.ts'
+import { hashPassword, randomText, verifyPassword } from '#platform/secrets.ts'
 import { type Account, accountColumns } from './accounts.ts'
 import { guessByName } from './login-throttle.ts'
 
@@ -56,6 +56,9 @@ async function findByName(db: Database, name: string) {
 
 /** The length of a new password, in UTF-16 units. */
 export const [shortestPassword, longestPassword] = [8, 256]
+
+/** A password for a user who gets one from an administrator. */
+export const newPassword = () => randomText(20)
 
 /** Checks the length of a new password and hashes it. */
 export async function preparePassword(password: string): Promise<string> {

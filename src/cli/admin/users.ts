@@ -2,9 +2,9 @@ import { text as readStream } from 'node:stream/consumers'
 import { UsageError } from '#cli/command.ts'
 import { changeUser, createUserByAdmin, resetPassword, type UserAct } from '#hosting/administration/acts.ts'
 import { loadUser } from '#identity/accounts.ts'
+import { newPassword } from '#identity/passwords.ts'
 import { type ListedAccount, listAccounts, type UserFilter, userFilters } from '#parts/administration/accounts.ts'
 import { StartError } from '#platform/errors.ts'
-import { randomText } from '#platform/secrets.ts'
 import { listCommand } from './list-command.ts'
 import { type Subcommand, subcommand } from './subcommand.ts'
 import { dateText } from './table.ts'
@@ -123,7 +123,7 @@ interface Chosen {
 }
 
 async function choosePassword(from_input: boolean): Promise<Chosen> {
-  if (!from_input) return { password: randomText(20), shown: true }
+  if (!from_input) return { password: newPassword(), shown: true }
   return { password: (await readStream(process.stdin)).replace(/\r?\n$/, ''), shown: false }
 }
 

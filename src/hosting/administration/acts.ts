@@ -1,7 +1,8 @@
 import { type Administrator, recordAudit } from '#activity/audit.ts'
 import { createOrganization, createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
 import type { Account } from '#identity/accounts.ts'
-import { preparePassword, setPassword } from '#identity/passwords.ts'
+import { forgetGuesses } from '#identity/login-throttle.ts'
+import { newPassword, preparePassword, setPassword } from '#identity/passwords.ts'
 import { disableTwoFactor } from '#identity/two-factor.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
@@ -88,7 +89,7 @@ export async function insertUserByAdmin(
   return user
 }
 
-/** Sets another password and ends all sessions. `two_factor: false` also removes the second factor, for a user who lost it. */
+/** Sets another password, ends all sessions, and forgets wrong guesses, so that it works at once. `two_factor: false` also removes the second factor, for a user who lost it. */
 export async function resetPassword(
   db: Database,
   admin: Administrator,
@@ -100,10 +101,23 @@ export async function resetPassword(
   await db.transaction(async (transaction) => {
     await setPassword(transaction, user, password_hash)
     await transaction.query(sql`delete from sessions where user_id = ${user.id}`)
+    await forgetGuesses(transaction, user)
     if (!two_factor) await disableTwoFactor(transaction, user)
     await recordAudit(transaction, admin, 'user.reset_password', user.login)
     if (!two_factor) await recordAudit(transaction, admin, 'user.disable_two_factor', user.login)
   })
+}
+
+/** The same by a site admin, who must not turn a token or a session into the password of the own account. Returns the new password. */
+export async function resetPasswordByAdmin(
+  db: Database,
+  admin: Account,
+  user: Account,
+  { password = newPassword(), two_factor = true }: { password?: string | undefined; two_factor?: boolean | undefined },
+): Promise<string> {
+  if (user.id === admin.id) throw forbidden('Site admins cannot reset their own password. Change it in the settings.')
+  await resetPassword(db, admin, user, password, { two_factor })
+  return password
 }
 
 /** An organization and its first owner. */

@@ -152,6 +152,30 @@ test('suspension locks a user out everywhere at once, and ends without a loss', 
   for (const door of doors) assert.equal((await door.get('/user')).status, 200)
 }))
 
+test('a site admin resets a password by API: a given one, or one that is shown once', inject(async ({
+  person,
+  nobody,
+  admin,
+}) => {
+  const ada = await person('ada')
+  const opens = async (password: string) =>
+    (await nobody.with({ authorization: basic('ada', password) }).get('/user')).status === 200
+  const made = await expect(200, await admin.put('/admin/users/ada/password'))
+  assert.equal(made.login, 'ada')
+  assert.match(made.password, /^\w{20}$/)
+  assert.ok((await opens(made.password)) && !(await opens("ada's password")))
+  const given = await expect(
+    200,
+    await admin.put('/admin/users/ada/password', { password: 'long enough', disable_two_factor: true }),
+  )
+  assert.deepEqual(given, { login: 'ada', password: null })
+  assert.ok(await opens('long enough'))
+  assert.equal((await ada.get('/user')).status, 200, 'tokens still work')
+  assert.equal((await admin.put('/admin/users/ada/password', { password: 'short' })).status, 422)
+  assert.equal((await admin.put('/admin/users/admin/password')).status, 403)
+  assert.equal((await ada.put('/admin/users/admin/password')).status, 404)
+}))
+
 test('a suspended user’s sessions end', inject(async ({ person, belfry, web, admin }) => {
   await person('ada')
   const { db } = belfry

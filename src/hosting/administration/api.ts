@@ -2,19 +2,20 @@ import { recordAudit } from '#activity/audit.ts'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { created, del, group, patch, post, put } from '#http/endpoint.ts'
-import { Nothing } from '#http/serialization.ts'
+import { Nothing, NullableString } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { deleteImpersonationTokens } from '#identity/tokens.ts'
 import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { administer, changeUser, createOrganizationByAdmin, createUserByAdmin } from './acts.ts'
+import { administer, changeUser, createOrganizationByAdmin, createUserByAdmin, resetPasswordByAdmin } from './acts.ts'
 import { administerOrganization, changeOrganization } from './organization-acts.ts'
 import { createTokenByAdmin } from './tokens.ts'
 
 const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
 
 const NewLogin = Type.Object({ login: Type.String({ minLength: 1, maxLength: 100 }) })
+const NewPassword = Type.Object({ login: Type.String(), password: NullableString })
 const Renamed = Type.Object({ message: Type.String(), url: Type.String() })
 
 export const api = group('Administration', [
@@ -165,6 +166,26 @@ export const api = group('Administration', [
     async ({ db, user, viewer }) => {
       if (!(await deleteImpersonationTokens(db, user))) throw missing()
       await recordAudit(db, viewer, 'user.end_impersonation', user.login)
+    },
+  ),
+  put(
+    '/admin/users/{username}/password',
+    {
+      ...administration,
+      operation: 'belfry-admin/reset-password',
+      summary: 'Reset the password of a user, and end their sessions; without a password, one is made, and shown once',
+      body: Type.Object({
+        password: Type.Optional(Type.String({ minLength: 8, maxLength: 256 })),
+        disable_two_factor: Type.Optional(Type.Boolean()),
+      }),
+      own_transaction: true,
+      answers: { 200: NewPassword },
+    },
+    async ({ db, user, viewer, body }) => {
+      if (user.type !== 'User') throw missing()
+      const two_factor = body.disable_two_factor !== true
+      const made = await resetPasswordByAdmin(db, viewer, user, { password: body.password, two_factor })
+      return { login: user.login, password: body.password === undefined ? made : null }
     },
   ),
   put(

@@ -79,6 +79,24 @@ test('a site admin creates, suspends, promotes, renames and deletes people, and 
   ])
 })
 
+test('a site admin resets a password on the page: it is shown once, works at once, and ends sessions', async () => {
+  await using forge = await openSite()
+  const { guest } = forge
+  await forge.person('cy')
+  const cy = await signedIn(forge, 'cy')
+  for (let count = 0; count < 10; count++) await new Guest(forge).signIn('cy', 'forgotten')
+  assert.equal((await new Guest(forge).signIn('cy')).status, 403)
+  const { text } = await guest.fillAndFollow('/site-admin/users/cy', { act: 'reset_password' })
+  const password = /class="secret">(\w{20})</.exec(text)?.[1] ?? ''
+  assert.doesNotMatch((await guest.get('/site-admin/users/cy')).text, /class="secret"/)
+  assert.equal((await cy.get('/settings/profile')).status, 303, 'sessions have ended')
+  assert.equal((await new Guest(forge).signIn('cy')).status, 422)
+  assert.equal((await new Guest(forge).signIn('cy', password)).status, 303, 'although many guesses were wrong')
+  assert.match((await guest.get('/site-admin/audit')).text, /user\.reset_password<\/code><\/td><td>cy/)
+  const own = await guest.post('/site-admin/users/root', { act: 'reset_password' })
+  assert.match(own.text, /cannot reset their own password/)
+})
+
 test('changes of rights and of repositories are in the audit log', async () => {
   await using forge = await openSite()
   const { ada, guest } = forge

@@ -1,5 +1,5 @@
-import { administer, createUserByAdmin, type UserAct, userActs } from '#hosting/administration/acts.ts'
-import { loadUser } from '#identity/accounts.ts'
+import { administer, createUserByAdmin, resetPasswordByAdmin, type UserAct, userActs } from '#hosting/administration/acts.ts'
+import { type Account, loadUser } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import { person } from '#web/components/avatar.ts'
 import { button, buttonLink } from '#web/components/button.ts'
@@ -9,9 +9,10 @@ import { table } from '#web/components/table.ts'
 import { segments } from '#web/components/tabs.ts'
 import { moment } from '#web/components/time.ts'
 import { confirmed } from '#web/confirm-password.ts'
-import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
+import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { shownOnce } from '#web/settings.ts'
 import { type ListedAccount, listAccounts, type UserFilter, userFilters } from './accounts.ts'
 import { onlyAdmins, perPage, wordsIn } from './site-admin.ts'
 import { actButton, controlRow, controls, marks, renameAndDelete } from './views/account-controls.ts'
@@ -96,16 +97,45 @@ async function userPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const suspension = user.suspended_at
     ? controlRow('Suspension', 'Tokens, password and sessions do not work.', send('unsuspend', 'End the suspension'))
     : controlRow('Suspension', 'While suspended, tokens, password and sessions do not work.', send('suspend', 'Suspend', true))
-  const all = controls(rights, suspension, renameAndDelete(visit, path, user.login, 'the account with all its repositories'))
-  const body = html`${alert(problem)}<p>${person(user, 32)} ${user.name} ${marks(user)}</p><p class="muted">${user.email} · since ${moment(user.created_at)}</p>
+  const password = controlRow(
+    'Password',
+    'Sets a new one, which is shown once, and ends all sessions. Tokens still work.',
+    resetForm(visit, path),
+  )
+  const all = controls(
+    rights,
+    suspension,
+    password,
+    renameAndDelete(visit, path, user.login, 'the account with all its repositories'),
+  )
+  const { secret } = visit.flash
+  const body = html`${alert(problem)}${secret !== undefined && shownOnce(`The password of ${user.login}`, secret)}<p>${person(user, 32)} ${user.name} ${marks(user)}</p><p class="muted">${user.email} · since ${moment(user.created_at)}</p>
 ${self ? html`<p class="muted">This is your own account, which another administrator has to change.</p>` : all}`
   return adminPage(visit, place, user.login, body, problem?.status)
+}
+
+const resetForm = (visit: SignedIn, path: string) =>
+  form(
+    visit,
+    path,
+    html`${choice({ name: 'disable_two_factor', value: 'yes' }, 'Also remove the second factor')}${button('Reset password', { kind: 'danger', name: 'act', value: resetAct })}`,
+    { class: 'buttons' },
+  )
+
+const resetAct = 'reset_password'
+
+async function reset(visit: SignedIn, user: Account): Promise<Outcome> {
+  const two_factor = visit.form.get('disable_two_factor') !== 'yes'
+  const secret = await resetPasswordByAdmin(visit.db, visit.visitor, user, { two_factor })
+  const done = `All sessions of ${user.login} have ended. Ask them to change the password after they sign in.`
+  return { to: `${place}/${user.login}`, flash: { done, secret } }
 }
 
 function act(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       const user = await loadUser(visit.db, visit.params.login ?? '')
+      if (visit.form.get('act') === resetAct) return reset(visit, user)
       const wanted = userActs.find((one) => one === visit.form.get('act'))
       if (!wanted) throw missing()
       const login = await administer(visit.db, visit.visitor, user, wanted, {
