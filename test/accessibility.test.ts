@@ -97,6 +97,32 @@ test('no page of a repository has a serious fault for a site admin who owns an o
 
 test('no other page has a serious fault for a site admin', () => inspect(cleo, (pattern) => !ofRepository(pattern)))
 
+/** Submit buttons in the order of the page, as a browser without scripts has them. */
+function buttonsOf(form: string) {
+  const buttons = [...form.matchAll(/<button\b[^>]*>/g)].map(([tag]) => tag)
+  return buttons.filter((tag) => !/ type="(button|reset)"/.test(tag))
+}
+
+/** Enter in a field presses the first submit button of its form. */
+function isWrongAtEnter(form: string) {
+  const buttons = buttonsOf(form)
+  const hasField = /<input\b(?![^>]* type="hidden")/.test(form)
+  return hasField && buttons.length > 1 && !/ class="[^"]*\b(primary|main-act)\b/.test(buttons[0] ?? '')
+}
+
+test('Enter in a field does the main act of its form, also without scripts', async () => {
+  cleo ??= await crawlAs('cleo', 100)
+  const wrong = new Set<string>()
+  for (const { path } of cleo.pages.values()) {
+    const { text } = await cleo.guest.get(path)
+    for (const [form = ''] of text.matchAll(/<form\b.*?<\/form>/gs)) {
+      if (isWrongAtEnter(form))
+        wrong.add(`${path} ${/ action="([^"]*)"/.exec(form)?.[1]} ${buttonsOf(form).slice(0, 3).join('')}`)
+    }
+  }
+  assert.deepEqual([...wrong], [])
+})
+
 test('no page has a serious fault for a member', async () => inspect(await crawlAs('ada', 80), isNew))
 
 test('no page has a serious fault for a visitor', async () => {

@@ -284,10 +284,20 @@ interface FormOptions {
   replace?: boolean
   /** The id of the frame that shows the answer; the rest of the page stays. */
   frame?: string
+  /** The button that Enter in a field presses, if it is not the first one of the form; `nothing` for a form of equal acts. */
+  enter?: { name: string; value: string } | 'plain' | 'nothing'
+}
+
+/** Browsers press the first submit button at Enter, even one that is not seen. Outside of a dialog, the method `dialog` does nothing. */
+function pressedAtEnter(enter: FormOptions['enter']): Html | undefined {
+  if (enter === undefined) return undefined
+  const what =
+    enter === 'nothing' ? html` formmethod="dialog"` : enter !== 'plain' && html` name="${enter.name}" value="${enter.value}"`
+  return html`<button class="unseen main-act" tabindex="-1" aria-hidden="true"${what}></button>`
 }
 
 /** A form with the CSRF token. */
 export function form({ csrf }: Pick<Visit, 'csrf'>, action: string, body: Html, options: FormOptions = {}): Html {
-  const { class: name = 'form', id, files = false, replace = false, frame } = options
-  return html`<form method="post" action="${action}" class="${name}"${id && html` id="${id}"`}${files && html` enctype="multipart/form-data" data-upload`}${replace && html` data-turbo-action="replace"`}${frame && html` data-turbo-frame="${frame}"`}><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
+  const { class: name = 'form', id, files = false, replace = false, frame, enter } = options
+  return html`<form method="post" action="${action}" class="${name}"${id && html` id="${id}"`}${files && html` enctype="multipart/form-data" data-upload`}${replace && html` data-turbo-action="replace"`}${frame && html` data-turbo-frame="${frame}"`}><input type="hidden" name="csrf" value="${csrf}">${pressedAtEnter(enter)}${body}</form>`
 }

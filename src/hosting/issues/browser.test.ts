@@ -165,3 +165,21 @@ test('a maintainer sorts and answers an issue with mouse and keyboard', async ()
   }
   assert.deepEqual(problems, [])
 })
+
+test('without scripts, Enter in the title opens the issue, and Enter in a selection of issues does nothing', async () => {
+  await using forge = await openWithEngine()
+  await using browser = await openBrowser({ scripts: false })
+  const { page, picture } = browser
+  await signIn(page, forge, 'ada', '/ada/engine/issues/new')
+  await picture('new-issue-without-scripts')
+  await page.getByLabel('Title').fill('Smoke at Enter')
+  await page.getByLabel('Title').press('Enter')
+  await page.waitForURL(/\/issues\/\d+$/)
+  const number = page.url().split('/').at(-1)
+  await page.goto(`${forge.web}/ada/engine/issues`)
+  const box = page.locator('input[form="bulk"]').first()
+  await box.check()
+  await box.press('Enter')
+  assert.equal((await forge.ada.read(`/repos/ada/engine/issues/${number}`)).state, 'open')
+  assert.match(page.url(), /\/ada\/engine\/issues$/)
+})

@@ -149,7 +149,7 @@ async function formPage(visit: SignedIn, milestone?: Milestone, problem?: Proble
 <label for="due_on">Due date</label><input id="due_on" name="due_on" type="date" value="${due}"><p class="hint muted">Optional.</p>
 ${composer(repo, { id: 'body', label: 'Description', value: text, preview })}
 <div class="buttons">${button(milestone ? 'Save changes' : 'Create milestone', { kind: 'primary' })}${buttonLink('Cancel', path)}</div>`
-  const body = html`<main class="conversation"><h1>${title}</h1>${form(visit, milestone ? `${path}/edit` : `${path}/new`, inputs)}</main>`
+  const body = html`<main class="conversation"><h1>${title}</h1>${form(visit, milestone ? `${path}/edit` : `${path}/new`, inputs, { enter: 'plain' })}</main>`
   return {
     title: `${title} · ${repo.owner_login}/${repo.name}`,
     body,

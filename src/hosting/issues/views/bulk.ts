@@ -37,7 +37,7 @@ export function bulkForm(visit: Visit, repo: Repository, place: string, q: strin
   const inputs = html`<input type="hidden" name="q" value="${q}"><input type="hidden" name="list" value="${place.slice(pathOf(repo).length + 1)}">
 <label class="bulk-all"><input type="checkbox"><span class="unseen">Select all</span></label>
 ${menu(html`<span class="bulk-count">Selected</span> ${icon('triangle-down')}`, [...items, 'divider', label], { align: 'start', kind: 'list-menu' })}`
-  return form(visit, `${pathOf(repo)}/issues/bulk`, inputs, { class: 'bulk', id: 'bulk' })
+  return form(visit, `${pathOf(repo)}/issues/bulk`, inputs, { class: 'bulk', id: 'bulk', enter: 'nothing' })
 }
 
 /** One transaction for all: either each of them changes, or none. */

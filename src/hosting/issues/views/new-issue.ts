@@ -37,7 +37,7 @@ export async function newIssuePage(visit: SignedIn, problem?: Problem): Promise<
 ${composer(repo, { id: 'body', label: 'Description', value: draft.body, rows: 14, preview, draft: path })}
 <div class="buttons end">${buttonLink('Cancel', `${pathOf(repo)}/issues`)}${button('Open issue', { kind: 'primary' })}</div></div>
 <aside aria-label="About this issue">${mayTriage(repo) ? await choices(visit, repo, { milestone: '', ...draft }) : html`<p class="muted">Say what happened, what you expected, and how to see it again. Maintainers add labels and assignees.</p>`}</aside></div>`
-  const body = html`<main class="conversation"><h1>New issue</h1>${form(visit, path, inputs, { class: 'form reply' })}</main>`
+  const body = html`<main class="conversation"><h1>New issue</h1>${form(visit, path, inputs, { class: 'form reply', enter: 'plain' })}</main>`
   return {
     title: `New issue · ${repo.owner_login}/${repo.name}`,
     body,

@@ -93,5 +93,8 @@ ${composer(repo, { id: 'line-comment', label: `Comment on line ${line}`, unlabel
 <div class="buttons">${button(pending ? 'Add review comment' : 'Start a review', { kind: 'primary', size: 'small', name: 'how', value: 'review' })}${button('Add single comment', { size: 'small', name: 'how', value: 'single' })}${buttonLink('Cancel', `${path}/files#${anchor}`, { size: 'small', kind: 'invisible' })}
 <button type="button" class="button small invisible suggest" hidden>Suggest a change</button><span class="space"></span>
 <label class="first-line">From line <input name="start_line" inputmode="numeric" pattern="[0-9]*" maxlength="9" value="${visit.form.get('start_line') ?? ''}" placeholder="${line}" autocomplete="off"></label></div>`
-  return form(visit, `${path}/review-comments`, inputs, { class: 'form reply line-form' })
+  return form(visit, `${path}/review-comments`, inputs, {
+    class: 'form reply line-form',
+    enter: { name: 'how', value: 'review' },
+  })
 }

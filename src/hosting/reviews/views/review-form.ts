@@ -34,5 +34,5 @@ export function reviewForm(visit: Visit, shelf: Shelf, pending: PendingReview | 
 ${composer(repo, { id: 'review-body', label: 'Your review', unlabelled: true, value: again?.body ?? pending?.body ?? '', preview: again?.preview, draft: `${path} review` })}
 <fieldset class="verdicts"><legend class="unseen">Verdict</legend>${choices}</fieldset>
 <div class="buttons">${button('Submit review', { kind: 'primary', name: 'submit', value: 'yes' })}${pending && button('Discard review', { kind: 'danger', name: 'discard', value: 'yes', unchecked: true })}</div>`
-  return html`<section class="review-form" id="review" aria-labelledby="review-title"><h2 id="review-title">Finish your review</h2>${form(visit, `${path}/reviews`, inputs, { class: 'form reply' })}</section>`
+  return html`<section class="review-form" id="review" aria-labelledby="review-title"><h2 id="review-title">Finish your review</h2>${form(visit, `${path}/reviews`, inputs, { class: 'form reply', enter: { name: 'submit', value: 'yes' } })}</section>`
 }

@@ -25,7 +25,7 @@ export function threadList(visit: Visit, listing: Listing, now: Date): Html {
   const bar = html`<div class="bar"><label hidden><input type="checkbox" id="every"> All</label>${threadButtons(list, 'selection')}</div>`
   const all = html`<input type="hidden" name="act" value="all"><input type="hidden" name="read_at" value="${listing.read_at.toISOString()}">${button('Mark everything as read', { icon: 'checklist', size: 'small' })}`
   const address = addressOf(listing, { page, thread })
-  return html`${form(visit, address, html`${bar}${sections}`, { class: 'selection' })}
+  return html`${form(visit, address, html`${bar}${sections}`, { class: 'selection', enter: 'nothing' })}
 ${pager(inbox, Object.fromEntries(new URL(addressOf(listing), 'http://x').searchParams), page, Math.ceil(total / perPage))}
 ${view === 'unread' && !listing.q && form(visit, address, all, { class: 'more' })}`
 }

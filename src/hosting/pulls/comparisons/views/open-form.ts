@@ -36,7 +36,7 @@ export async function openForm(visit: SignedIn, proposal: Proposal, problem?: Pr
 ${composer(repo, { id: 'body', label: 'Description', value: body, rows: 10, preview, draft: path })}${modify}
 <div class="buttons end">${button('Create draft', { name: 'draft', value: 'yes', icon: 'git-pull-request-draft' })}${button('Create pull request', { kind: 'primary', name: 'draft', value: 'no' })}</div></div>
 <aside aria-label="About this pull request">${mayTriage(repo) ? await choices(visit, repo) : html`<p class="muted">Say what changes and why. Maintainers add reviewers and labels.</p>`}</aside></div>`
-  return form(visit, path, inputs, { class: 'form reply open-pull' })
+  return form(visit, path, inputs, { class: 'form reply open-pull', enter: { name: 'draft', value: 'no' } })
 }
 
 /** The message of a single commit, or the name of the branch; then the template of the repository. */

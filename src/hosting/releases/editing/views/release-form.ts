@@ -47,7 +47,7 @@ ${choice({ name: 'prerelease', value: 'yes', chosen: draft.prerelease }, html`<s
 ${filesField}
 <div class="buttons">${button(published ? 'Save release' : 'Publish release', { name: 'action', value: 'publish', kind: 'primary' })}${button(published ? 'Turn into a draft' : 'Save draft', { name: 'action', value: 'draft' })}${buttonLink('Cancel', `${path}/releases`, { kind: 'invisible' })}</div>`
   const action = release ? editAddress(repo, release) : `${path}/releases/new`
-  return html`<main class="release-editor"><h1>${release ? `Edit ${release.name || release.tag_name}` : 'New release'}</h1>${banner(visit.flash.done)}${form(visit, action, fields, { files: true })}${release && html`${filesBox(visit, repo, release, file)}${more(visit, repo, release)}`}</main>`
+  return html`<main class="release-editor"><h1>${release ? `Edit ${release.name || release.tag_name}` : 'New release'}</h1>${banner(visit.flash.done)}${form(visit, action, fields, { files: true, enter: { name: 'action', value: 'publish' } })}${release && html`${filesBox(visit, repo, release, file)}${more(visit, repo, release)}`}</main>`
 }
 
 function more(visit: SignedIn, repo: Repository, release: Release): Html {
