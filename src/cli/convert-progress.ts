@@ -13,9 +13,12 @@ const words: Record<Order['step'], string> = {
   correct: 'Correcting authors',
 }
 
-/** Shows the steps of a conversion on a terminal. What no branch will contain is named before the long work, everywhere. */
+/** In milliseconds. A conversion in a pipeline of continuous integration would otherwise look as if it hung. */
+const logInterval = 10_000
+
+/** Shows the steps of a conversion on a terminal, or in a log. What no branch will contain is named before the long work, everywhere. */
 export function openStepProgress(warn: (text: string) => void) {
-  const line = openProgress()
+  const line = openProgress(process.stderr, logInterval)
   let step: Order['step'] = 'detect'
   let revisions = 0
   return {

@@ -160,3 +160,34 @@ test('plain folders can be projects, and a killed conversion of them resumes', a
   assert.deepEqual(names, ['branches.git', 'tags.git', 'trunk.git'])
   for (const name of names) assert.equal(await refsIn(work.out(`killed/${name}`)), await refsIn(work.out(`whole/${name}`)), name)
 })
+
+test('a repository that would be empty is not counted, and the authors of all projects are listed', async () => {
+  await using source = await openSvnFolder()
+  await using work = await openConversions()
+  const path = join(source.path, 'both')
+  await makeSvnRepository(path, ({ folder, add, commit }) => {
+    for (const project of ['one', 'two']) {
+      for (const name of [project, `${project}/trunk`, `${project}/branches`, `${project}/tags`]) folder(name)
+      add(`${project}/trunk/a.txt`, `${project}\n`)
+      commit(project, project === 'one' ? 'ada' : 'grace')
+    }
+  })
+  await using server = await startSvnserve(source.path)
+  const url = `${server.url}both`
+  const preview = await convert(url, work.out('both'), '--projects', '--dry-run')
+  assert.match(preview.output, /2 revisions, 2 repositories\. Nothing was converted\./)
+  const { parts } = JSON.parse((await convert(url, work.out('both'), '--projects', '--dry-run', '--json')).output)
+  assert.deepEqual(
+    parts.map(({ name, empty = false }: { name: string; empty?: boolean }) => [name, empty]),
+    [
+      ['one', false],
+      ['two', false],
+      ['unassigned', true],
+    ],
+  )
+  for (const args of [[], ['--projects']]) {
+    const { code, output } = await convert(url, '--authors-missing', ...args)
+    assert.deepEqual([code, output.split('\n').map((line) => line.split(' = ')[0])], [1, ['ada', 'grace']])
+  }
+  assert.match((await convert(url, '--authors-missing', '--project', 'two')).output, /^grace = /)
+})

@@ -102,9 +102,18 @@ export function describePreview(preview: Preview & { source: string; target: str
   ].join('\n')
 }
 
-function describePart({ name, path, rest, gone, commit_count, branches, tags }: NonNullable<Preview['parts']>[number]): string[] {
+function describePart({
+  name,
+  path,
+  rest,
+  gone,
+  empty,
+  commit_count,
+  branches,
+  tags,
+}: NonNullable<Preview['parts']>[number]): string[] {
   if (gone) return [`${name}.git: ${path} is no longer in the source, so the repository stays as it is`]
-  if (rest && branches.length === 0) return []
+  if (rest && empty) return []
   const what = rest ? 'what belongs to no project' : path
   return [`${name}.git: ${what}, ${counted(commit_count, 'revision')}`, ...listRefs(branches, tags)]
 }

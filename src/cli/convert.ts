@@ -108,7 +108,9 @@ async function convert(options: Options, last: Remembered | undefined, terminal:
 async function listMissing(options: Options, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const file = parseAuthorsFile(options.authors === null ? '' : await readText(options.authors, 'The authors file'))
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'belfry-authors-'))
-  await using source = await openSource(options, join(temporary.path, 'local'))
+  // The authors of all projects, unless one is chosen.
+  const projects = options.projects || options.project === null
+  await using source = await openSource({ ...options, projects }, join(temporary.path, 'local'))
   const progress = openStepProgress(terminal.warn)
   const authors = await listSourceAuthors({
     ...{ ...(await contextOf(options, temporary.path)), ...source.detection, signal, ...progress.listeners },

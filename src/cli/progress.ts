@@ -8,13 +8,37 @@ export interface ProgressLine {
   clear(): void
 }
 
-/** One line on a terminal that says how far long work is, after the first second. Elsewhere, nothing. */
-export function openProgress(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
+/**
+ * One line on a terminal that says how far long work is, after the first second. Elsewhere, a new line every `interval` milliseconds, or
+ * nothing.
+ */
+export function openProgress(stream: NodeJS.WriteStream = process.stderr, interval?: number): ProgressLine {
+  if (stream.isTTY) return openTerminalLine(stream)
+  return interval === undefined ? { show() {}, clear() {} } : openLogLines(stream, interval)
+}
+
+/** The last line is repeated as long as nothing new is shown, because a log without lines looks like a program that hangs. */
+function openLogLines(stream: NodeJS.WriteStream, interval: number): ProgressLine {
+  let line = ''
+  let timer: NodeJS.Timeout | undefined
+  return {
+    show(text, fraction) {
+      line = fraction === undefined ? text : `${text} ${Math.floor(Math.min(Math.max(fraction, 0), 1) * 100)}%`
+      timer ??= setInterval(() => stream.write(`${line}\n`), interval).unref()
+    },
+    clear() {
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}
+
+function openTerminalLine(stream: NodeJS.WriteStream): ProgressLine {
   const begun = performance.now()
   let shown = ''
   return {
     show(text, fraction) {
-      if (!stream.isTTY || performance.now() - begun < patience) return
+      if (performance.now() - begun < patience) return
       const line = (fraction === undefined ? text : `${drawBar(fraction)} ${text}`).slice(0, stream.columns || 80)
       if (line !== shown) stream.write(`\r\x1b[K${line}`)
       shown = line

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { Launch, Report } from './launcher.ts'
 
@@ -9,7 +11,8 @@ import type { Launch, Report } from './launcher.ts'
  * socket, so the bytes do not pass through this process.
  */
 const socket = process.argv[2] as string
-const report = (report: Report) => process.connected && process.send?.(report)
+// If the server was killed, `disconnect` follows.
+const report = (report: Report) => process.connected && process.send?.(report, () => {})
 
 async function openStream(id: number, fd: number) {
   const stream = connect(socket)
@@ -56,5 +59,9 @@ async function launch({ id, file, args, cwd, env, channel }: Launch) {
 process.on('message', launch)
 // The server decides when this process ends: it still starts programs while it stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', () => process.exit())
+process.on('disconnect', () => {
+  // The server was killed, so it cannot do this itself.
+  rmSync(dirname(socket), { recursive: true, force: true })
+  process.exit()
+})
 report('ready')

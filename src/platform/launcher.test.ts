@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { type Command, launch, type Program, spawnProgram } from './launcher.ts'
@@ -102,3 +106,23 @@ test('signals to the small process do not end it', async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(parent, signal)
   assert.equal(await warmUp(), parent)
 })
+
+test('a process that is killed leaves no folder behind', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'belfry-killed-'))
+  const script = `const { launch } = await import(${JSON.stringify(join(import.meta.dirname, 'launcher.ts'))})
+    await launch({ file: 'true', args: [], env: process.env })
+    setInterval(() => {}, 1000)`
+  const options = { env: { ...process.env, TMPDIR: folder.path }, stdio: 'ignore' as const }
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], options)
+  const isReady = () => readdirSync(folder.path).some((name) => existsSync(join(folder.path, name, 'socket')))
+  while (!isReady() || !hasLauncher(child.pid)) await new Promise((later) => setTimeout(later, 20))
+  child.kill('SIGKILL')
+  while (readdirSync(folder.path).length > 0) await new Promise((later) => setTimeout(later, 20))
+})
+
+/** Whether its small process runs. */
+const hasLauncher = (pid = 0) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .some((child) => child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('launcher-process'))

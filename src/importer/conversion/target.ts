@@ -6,6 +6,7 @@ import { moveManyRefs } from '#git/packed-refs.ts'
 import { ImportFailure, type Kind } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { readState, saveState, stateFile } from '#importer/state-file.ts'
+import { identityOf } from '#platform/processes.ts'
 
 /** Branches and tags by name, such as `refs/heads/main`. */
 export type Refs = Record<string, string>
@@ -63,23 +64,15 @@ async function openWorkFolder(target: string, onNew: () => Promise<void>) {
     throw new ImportFailure(`${target} cannot be written: ${error.message}. Name another folder, or change its permissions.`)
   }
   const lock = join(folder, 'lock')
-  const holder = Number(await readFile(lock, 'utf8').catch(() => '0'))
-  if (holder > 0 && isRunning(holder))
-    throw new ImportFailure(`Another conversion into ${target} is running, as process ${holder}. Wait until it ends.`)
+  const holder = await readFile(lock, 'utf8').catch(() => '')
+  const [pid = ''] = holder.split(' ')
+  // A process that was killed may stay listed, and another may have its id by now.
+  if (holder !== '' && Number(pid) !== process.pid && identityOf(Number(pid)) === holder)
+    throw new ImportFailure(`Another conversion into ${target} is running, as process ${pid}. Wait until it ends.`)
   await rm(lock, { force: true })
   await using file = await open(lock, 'wx', 0o600)
-  await file.write(`${process.pid}`)
+  await file.write(identityOf(process.pid) ?? `${process.pid}`)
   return { folder, isNew, [Symbol.asyncDispose]: () => rm(lock, { force: true }) }
-}
-
-function isRunning(pid: number) {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 /** The repositories of several projects that earlier runs have made. */

@@ -39,9 +39,7 @@ export const subversion: Source = {
     const { left_out, parts } = await previewAll(plan, origin, workspace, openMerges(plan, repository, connection))
     workspace.onProgress({ left_out })
     const { commit_count, notes } = await readHistory(plan, repository, connection, workspace)
-    const made = parts?.map(({ branches, tags, commit_count: _, left_out: __, ...part }) =>
-      branches.length + tags.length === 0 && !part.gone ? { ...part, empty: true as const } : part,
-    )
+    const made = parts?.map(({ branches: _, tags: __, commit_count: ___, left_out: ____, ...part }) => part)
     return { commit_count, notes, ...(made && { parts: made }) }
   },
 
@@ -103,7 +101,8 @@ async function previewAll(plan: Plan, origin: Origin, workspace: Workspace, merg
     for (const path of found.formers) formers.add(path)
     for (const path of formers) if (found.exists(path)) formers.delete(path)
     const { commit_count, branches, tags, left_out } = found
-    previewed.push({ ...part, commit_count, branches, tags, left_out })
+    const isEmpty = branches.length + tags.length === 0 && !part.gone
+    previewed.push({ ...part, ...(isEmpty && { empty: true }), commit_count, branches, tags, left_out })
   }
   const left_out = previewed.flatMap((part) => part.left_out)
   return { commit_count: await countLogged(workspace.history, plan), branches: [], tags: [], left_out, parts: previewed }
