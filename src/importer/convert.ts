@@ -128,7 +128,10 @@ async function push(
   })
   // Packs of the other kinds are small already.
   if (keep_stage && recompress) await (await import('./staging/compact.ts')).compactStage(repository, [target], signal)
-  return { step: 'push', refs, default_branch }
+  const tips = [...new Set(Object.values(refs))]
+  const count = ['-C', target, 'rev-list', '--count', '--stdin']
+  const commits = tips.length === 0 ? 0 : Number(await stageGit(count, { input: `${tips.join('\n')}\n` }))
+  return { step: 'push', refs, default_branch, commits }
 }
 
 async function correct({ target, authors }: Of<'correct'>, signal: AbortSignal): Promise<Result> {

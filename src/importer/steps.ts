@@ -91,8 +91,8 @@ export type Result =
       /** Branches and tags of which the edits left nothing. */
       dropped: string[]
     }
-  /** Branches and tags by name. */
-  | { step: 'push'; refs: Record<string, string>; default_branch: string | null }
+  /** Branches and tags by name, and how many commits they have. */
+  | { step: 'push'; refs: Record<string, string>; default_branch: string | null; commits: number }
   | { step: 'correct'; refs: Record<string, string> }
 
 export interface LargeFile {

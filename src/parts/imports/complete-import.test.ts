@@ -6,7 +6,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { Desk, eventsOf, lines } from '#test/git.ts'
 import { signedIn } from '#test/guest.ts'
-import { applyRunEvent, type Empty, leadTo, openEmpty, path, present, start } from '#test/imports/import-states.ts'
+import { applyRunEvent, type Empty, leadTo, openEmpty, path, present, report, start } from '#test/imports/import-states.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { takeCorrections } from './authors.ts'
@@ -62,6 +62,28 @@ const known = async ({ belfry: { db }, repo }: Empty) =>
       sha,
     ]),
   )
+
+test('the duration is the time of work, without waiting for the user', async () => {
+  await using forge = await openPushing()
+  await using _ = forge.desk
+  const { ada, refs, clock } = forge
+  clock.advance(10_000)
+  assert.partialDeepStrictEqual(await ada.read(path), { percent: 0, import_percent: 0 })
+  await applyRunEvent(forge, 'needs_auth')
+  clock.advance(3_600_000)
+  await expect(200, await ada.patch(path, { vcs_password: 'hunter3' }))
+  clock.advance(20_000)
+  const large = { ref_name: 'refs/heads/trunk', path: 'a', oid: '1'.repeat(40), size: 200_000_000 }
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files: [large] })
+  await applyRunEvent(forge, 'waits')
+  clock.advance(3_600_000)
+  await expect(200, await ada.patch(`${path}/lfs`, { use_lfs: 'opt_out' }))
+  clock.advance(5_000)
+  await applyRunEvent(forge, 'mapped', { report })
+  await completeImport(forge.belfry, await present(forge), { refs, default_branch: 'trunk', commits: 2 })
+  const { duration, commit_count, commits_count } = await ada.read(`${path}/report`)
+  assert.deepEqual([duration, commit_count, commits_count], [35, 3, 2])
+})
 
 test('a complete import is a normal repository, published once, with hidden original refs', async () => {
   await using forge = await openPushing()

@@ -23,6 +23,8 @@ interface CompletionDeps {
 interface Published {
   refs: Refs
   default_branch: string | null
+  /** How many commits the refs have. */
+  commits?: number
 }
 
 /**
@@ -32,7 +34,7 @@ interface Published {
 export async function completeImport(
   { db, storage }: CompletionDeps,
   { id, run }: Pick<Import, 'id' | 'run'>,
-  { refs, default_branch: wanted }: Published,
+  { refs, default_branch: wanted, commits }: Published,
 ): Promise<Import | undefined> {
   const imported = await readImport(db, id, run)
   if (imported?.status !== 'pushing') return undefined
@@ -43,7 +45,7 @@ export async function completeImport(
     default_branch !== null && storage.pointHead(imported.repo_id, default_branch),
   ])
   const done = await db.transaction((transaction) =>
-    recordCompletion(transaction, imported, { refs, moves, default_branch, size }),
+    recordCompletion(transaction, imported, { refs, moves, default_branch, size, ...(commits !== undefined && { commits }) }),
   )
   if (!done) await revertMoves(storage, imported.repo_id, moves)
   return done
@@ -129,7 +131,8 @@ interface Completion extends Published {
 /** Of the notification. A URL can be longer. */
 const maxTitleLength = 256
 
-async function recordCompletion(db: Transaction, imported: Import, { refs, moves, default_branch, size }: Completion) {
+async function recordCompletion(db: Transaction, imported: Import, completion: Completion) {
+  const { refs, moves, default_branch, size } = completion
   const { id, run, repo_id } = imported
   const repo = await db.first<{ owner_id: number; default_branch: string; description: string | null }>(sql`
     select owner_id, default_branch, description from repositories where id = ${repo_id} for no key update`)
@@ -143,7 +146,7 @@ async function recordCompletion(db: Transaction, imported: Import, { refs, moves
   const published = await refsIfUnchanged(db, repo_id, refs)
   const done = await applyEvent(db, id, run, 'pushed', {
     published,
-    ...(imported.report && { report: withCounts(imported.report, refs) }),
+    ...(imported.report && { report: withCounts(imported.report, completion) }),
   })
   // It is of an earlier run.
   await deleteStage(db, id)
@@ -159,9 +162,10 @@ async function recordCompletion(db: Transaction, imported: Import, { refs, moves
   return done
 }
 
-function withCounts(report: KeptReport, refs: Refs): KeptReport {
+function withCounts(report: KeptReport, { refs, commits }: Published): KeptReport {
   const count = (folder: string) => Object.keys(refs).filter((ref) => ref.startsWith(folder)).length
-  return { ...report, branches_count: count('refs/heads/'), tags_count: count('refs/tags/') }
+  const counts = { branches_count: count('refs/heads/'), tags_count: count('refs/tags/') }
+  return { ...report, ...counts, ...(commits !== undefined && { commits_count: commits }) }
 }
 
 /** The refs, if the repository has no others. After a push, corrections are no longer possible. */

@@ -11,6 +11,8 @@ export interface KeptReport {
   verification: Verification
   /** Set when they are published. */
   branches_count?: number
+  /** In git. The source counts its revisions. */
+  commits_count?: number
   tags_count?: number
 }
 
@@ -51,6 +53,8 @@ export interface Import {
   step_at: Date
   heartbeat_at: Date | null
   finished_at: Date | null
+  /** In seconds, without waiting for the user. Null for imports of older versions. */
+  worked: number | null
 }
 
 export interface CommitAuthor {
@@ -66,6 +70,10 @@ export interface Report extends Import {
   /** The authors that were corrected. */
   mapped_authors: CommitAuthor[]
 }
+
+/** In seconds. Null until the end. */
+export const durationOf = ({ worked, created_at, finished_at }: Import) =>
+  finished_at && (worked ?? (finished_at.getTime() - created_at.getTime()) / 1000)
 
 /** Why the last author correction after the end failed; null if it succeeded or is under way. */
 export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)

@@ -80,8 +80,17 @@ export async function insertImport(
 
 /** The columns that an event changes besides the status. */
 export type Changes = Partial<
-  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heartbeat_at'>
+  Omit<
+    Import,
+    'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heartbeat_at' | 'worked'
+  >
 >
+
+/** An import that is not active waits for its user. Author corrections after the end do not count, and importing again starts over. */
+function workedUntil(now: Date, { status, active, worked, step_at }: Import, event: ImportEvent): number | null {
+  if (status === 'complete') return event === 'corrected' || event === 'failed' ? worked : 0
+  return (worked ?? 0) + (active ? (now.getTime() - step_at.getTime()) / 1000 : 0)
+}
 
 /** The only statement that changes a status. Each change begins a new step. */
 export async function changeStatus(
@@ -103,7 +112,7 @@ export async function changeStatus(
       message = ${next.message}, project_choices = ${write(next.project_choices)}::jsonb, large_files_count = ${next.large_files_count},
       large_files_size = ${next.large_files_size}, report = ${write(next.report)}::jsonb, published = ${write(next.published)}::jsonb,
       moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now},
-      step_at = ${db.now}
+      step_at = ${db.now}, worked = ${workedUntil(db.now, imported, event)}
     where id = ${imported.id} returning *`)
   if (!row) throw new Error('the locked import is gone')
   if (status !== imported.status) await publishStatus(db, actor, row, imported.status)

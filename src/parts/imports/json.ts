@@ -1,7 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, specified, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { type CommitAuthor, correctionFailure, type Import, type Report } from './import-row.ts'
+import { type CommitAuthor, correctionFailure, durationOf, type Import, type Report } from './import-row.ts'
 import { fieldsOf, statusText } from './states.ts'
 
 type Named = Pick<Repository, 'owner_login' | 'name'>
@@ -43,6 +43,7 @@ export const ImportSchema = Type.Object(
     authors_count: Type.Integer(),
     commit_count: Type.Optional(Type.Integer()),
     percent: Type.Optional(Type.Integer()),
+    import_percent: Type.Optional(Type.Integer()),
     push_percent: Type.Optional(Type.Integer()),
     failed_step: Type.Optional(Type.String()),
     message: Type.Optional(Type.String()),
@@ -78,7 +79,8 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     large_files_count,
     authors_count: imported.authors_count,
     ...(fields.includes('commit_count') && { commit_count: imported.commit_count ?? 0 }),
-    ...(fields.includes('percent') && { percent: imported.percent ?? 0 }),
+    // Public clients know the second name.
+    ...(fields.includes('percent') && { percent: imported.percent ?? 0, import_percent: imported.percent ?? 0 }),
     ...(fields.includes('push_percent') && { push_percent: imported.push_percent ?? 0 }),
     ...(fields.includes('failed_step') && { failed_step: imported.failed_step ?? '' }),
     ...(fields.includes('message') && message !== null && { message }),
@@ -133,6 +135,7 @@ export const ReportSchema = Type.Object(
     vcs_url: Type.String(),
     status: Type.String(),
     commit_count: Type.Integer(),
+    commits_count: Type.Optional(Type.Integer()),
     branches_count: Type.Optional(Type.Integer()),
     tags_count: Type.Optional(Type.Integer()),
     authors_count: Type.Integer(),
@@ -160,7 +163,7 @@ export const ReportSchema = Type.Object(
   { title: 'ImportReport' },
 )
 
-/** `duration` is in seconds. */
+/** `commit_count` is what the source counts, such as revisions; `commits_count` is what git counts. `duration` is in seconds. */
 export function reportJson(reported: Report, repo: Named, wire: Wire): Static<typeof ReportSchema> {
   const { report, created_at, finished_at } = reported
   const { mismatches, branches, tags, revisions, files } = report.verification
@@ -170,6 +173,7 @@ export function reportJson(reported: Report, repo: Named, wire: Wire): Static<ty
     vcs_url: reported.vcs_url,
     status: reported.status,
     commit_count: reported.commit_count ?? 0,
+    ...(report.commits_count !== undefined && { commits_count: report.commits_count }),
     ...(report.branches_count !== undefined && { branches_count: report.branches_count }),
     ...(report.tags_count !== undefined && { tags_count: report.tags_count }),
     authors_count: reported.authors_count,
@@ -188,7 +192,7 @@ export function reportJson(reported: Report, repo: Named, wire: Wire): Static<ty
     mismatches,
     started_at: timestamp(created_at),
     finished_at: finished_at && timestamp(finished_at),
-    duration: finished_at && (finished_at.getTime() - created_at.getTime()) / 1000,
+    duration: durationOf(reported),
     url: `${import_url}/report`,
     import_url,
   }

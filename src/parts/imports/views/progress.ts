@@ -76,11 +76,15 @@ export function describeDuration(seconds: number): string {
   return `${number} ${name}${number === 1 ? '' : 's'}`
 }
 
+/** What the source counts. Some revisions become no commit, and others several. */
+export const sourceUnit = (vcs: Import['vcs']) =>
+  vcs === 'subversion' ? 'Revisions' : vcs === 'mercurial' || vcs === 'tfvc' ? 'Changesets' : 'Commits'
+
 export function factList({ vcs, vcs_url, svn_root, tfvc_project, status, commit_count, authors_count }: Import): Html {
   // A complete import has a report with these counts.
   const counted = status !== 'complete'
   return html`<dl class="figures facts-list" id="facts"><div class="source"><dt>Source</dt><dd class="address">${vcs_url}</dd></div>
 <div><dt>Kind</dt><dd>${vcs ? kindNames[vcs] : 'not known yet'}</dd></div>
 ${svn_root && html`<div><dt>Folder</dt><dd class="address">${svn_root}</dd></div>`}${tfvc_project && html`<div><dt>Project</dt><dd class="address">${tfvc_project}</dd></div>`}
-${counted && commit_count !== null && html`<div><dt>Commits</dt><dd>${amount(commit_count)}</dd></div>`}${counted && authors_count > 0 && html`<div><dt>Authors</dt><dd>${amount(authors_count)}</dd></div>`}</dl>`
+${counted && commit_count !== null && html`<div><dt>${sourceUnit(vcs)}</dt><dd>${amount(commit_count)}</dd></div>`}${counted && authors_count > 0 && html`<div><dt>Authors</dt><dd>${amount(authors_count)}</dd></div>`}</dl>`
 }

@@ -1,17 +1,18 @@
 import type { LeftOut } from '#importer/source.ts'
-import type { Report } from '#parts/imports/import-row.ts'
+import { durationOf, type Report } from '#parts/imports/import-row.ts'
 import { amount, exactTime, formatDuration, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
-import { describeDuration } from './progress.ts'
+import { describeDuration, sourceUnit } from './progress.ts'
 
 export function reportOf(reported: Report): Html {
   return html`<section aria-labelledby="report-title" id="report"><h2 id="report-title">Report</h2>${figures(reported)}${comparison(reported)}${notes(reported)}${mapped(reported)}</section>`
 }
 
-function figures({ report, commit_count, authors_count, created_at, finished_at }: Report): Html {
-  const seconds = finished_at && (finished_at.getTime() - created_at.getTime()) / 1000
+function figures(reported: Report): Html {
+  const { report, vcs, commit_count, authors_count, created_at, finished_at } = reported
+  const seconds = durationOf(reported)
   const figure = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-  return html`<dl class="figures">${figure('Commits', amount(commit_count ?? 0))}${report.branches_count !== undefined && figure('Branches', amount(report.branches_count))}
+  return html`<dl class="figures">${figure(sourceUnit(vcs), amount(commit_count ?? 0))}${vcs !== 'git' && report.commits_count !== undefined && figure('Commits', amount(report.commits_count))}${report.branches_count !== undefined && figure('Branches', amount(report.branches_count))}
 ${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? formatDuration(seconds) : describeDuration(seconds))}</dl>
 ${finished_at && html`<p class="muted">Started ${exactTime(created_at)}, done ${exactTime(finished_at)}.</p>`}`
 }
