@@ -1,6 +1,6 @@
 import type { ConvertedProject, convertProjects } from '#importer/conversion/convert-projects.ts'
 import type { convertRepository, previewRepository } from '#importer/conversion/convert-repository.ts'
-import type { Author, LeftOut, Notes } from '#importer/source.ts'
+import type { Author, LeftOut, Notes, Remark } from '#importer/source.ts'
 
 type Converted = Awaited<ReturnType<typeof convertRepository>>
 type Preview = Awaited<ReturnType<typeof previewRepository>>
@@ -52,11 +52,12 @@ export function describeProjects({ source, target, seconds, vcs, projects, ...re
     row(['Revisions', `${report.commit_count} in the source`]),
     row(['Authors', `${report.authors.length}`]),
     ...describeNotes(report.notes),
+    ...describeRemarks(report.remarks),
     differing.length === 0 ? 'None of them differs from the source.' : `There are differences in ${shorten(differing)}.`,
   ].join('\n')
 }
 
-type Published = Pick<Converted, 'refs' | 'moved' | 'notes' | 'verification' | 'dropped' | 'large_files' | 'left_out'>
+type Published = Pick<Converted, 'refs' | 'moved' | 'notes' | 'remarks' | 'verification' | 'dropped' | 'large_files' | 'left_out'>
 
 function describeRefs({ refs, moved }: Published): string[] {
   const { created, updated, removed, commits } = moved
@@ -69,7 +70,7 @@ function describeRefs({ refs, moved }: Published): string[] {
   return rows.map(row)
 }
 
-function describeChanges({ refs, moved, notes, verification, dropped, large_files, left_out }: Published): string[] {
+function describeChanges({ refs, moved, notes, remarks, verification, dropped, large_files, left_out }: Published): string[] {
   const { created, updated, removed, rewritten } = moved
   const rows: [string, string][] = []
   if (created.length > 0 && created.length < Object.keys(refs).length) rows.push(['Created', shorten(created)])
@@ -78,7 +79,13 @@ function describeChanges({ refs, moved, notes, verification, dropped, large_file
   if (rewritten) rows.push(['Rewritten', 'yes: commits of an earlier run were replaced, so clones of them must be made again'])
   if (large_files.length > 0) rows.push(['LFS', counted(large_files.length, 'large file')])
   if (dropped.length > 0) rows.push(['Left out', `${shorten(dropped)}: without commits after --since or with these files`])
-  return [...rows.map(row), ...describeNotes(notes), ...describeLeftOut(left_out), ...describeProof(verification)]
+  return [
+    ...rows.map(row),
+    ...describeNotes(notes),
+    ...describeRemarks(remarks),
+    ...describeLeftOut(left_out),
+    ...describeProof(verification),
+  ]
 }
 
 export function describePreview(preview: Preview & { source: string; target: string }): string {
@@ -158,6 +165,18 @@ function describeNotes(notes: Notes): string[] {
   const entries = Object.entries(notes)
   if (entries.length === 0) return []
   return ['Left out or changed:', ...entries.map(([what, count]) => `  ${what}: ${count}`)]
+}
+
+function describeRemarks(remarks: Remark[]): string[] {
+  if (remarks.length === 0) return []
+  const rows = remarks.map(({ what, path, text, revision }) => {
+    const when = revision === undefined ? '' : ` (revision ${revision})`
+    return `  ${what}: ${path || '/'}${when}${text
+      .split('\n')
+      .map((line) => (line === '' ? '' : `\n    ${line}`))
+      .join('')}`
+  })
+  return ['Not in git, for your attention:', ...rows]
 }
 
 function describeProof(proof: Converted['verification']): string[] {

@@ -19,7 +19,7 @@ export interface Running {
 type Of<Step extends Order['step']> = Extract<Order, { step: Step }>
 
 /** The state that later steps need from an earlier one. */
-type Imported = Pick<Converted, 'default_branch' | 'notes' | 'left_out'>
+type Imported = Pick<Converted, 'default_branch' | 'notes' | 'remarks' | 'left_out'>
 interface Mapped {
   default_branch: string
 }
@@ -64,7 +64,8 @@ async function importHistory({ origin, vcs, extend = false }: Of<'import'>, work
   const source = await openSource(vcs)
   const { commit_count, parts, ...imported } = await source.convert(origin, { ...workspace, extend })
   await saveState<Imported>(workspace.history, 'imported', imported)
-  return { step: 'import', commit_count, notes: imported.notes, ...(parts && { parts }) }
+  const { notes, remarks = [] } = imported
+  return { step: 'import', commit_count, notes, remarks, ...(parts && { parts }) }
 }
 
 async function arrange({ origin, vcs }: Of<'arrange'>, workspace: Workspace): Promise<Result> {
@@ -106,7 +107,8 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(addNotes, read)
   const lfs_objects = [...(arranged?.lfs_objects ?? []), ...objects]
   const left_out = [...(imported.left_out ?? []), ...(arranged?.left_out ?? [])]
-  return { step: 'map', default_branch, notes, left_out, verification, large_files, lfs_objects, dropped }
+  const remarks = part === undefined ? (imported.remarks ?? []) : []
+  return { step: 'map', default_branch, notes, remarks, left_out, verification, large_files, lfs_objects, dropped }
 }
 
 async function push(

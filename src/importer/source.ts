@@ -182,6 +182,7 @@ export interface Converted {
   /** The name of the default branch, if the source has one. */
   default_branch?: string
   notes: Notes
+  remarks?: Remark[]
   left_out?: LeftOut[]
   parts?: Part[]
 }
@@ -194,6 +195,31 @@ export interface Arranged {
   lfs_objects?: { oid: string; size: number }[]
   notes: Notes
   left_out?: LeftOut[]
+}
+
+/** Something of the source that git does not have, with its place, for those who go on with the repository. */
+export interface Remark {
+  what: 'external definition' | 'subrepository' | 'name that is not UTF-8'
+  path: string
+  /** The definition, or the address of the subrepository. */
+  text: string
+  /** The last revision that set it, if the source counts them. */
+  revision?: number
+}
+
+export const maxRemarks = 200
+const maxRemarkText = 1000
+
+/** The latest of a path counts. */
+export function addRemark(remarks: Remark[], remark: Remark) {
+  dropRemark(remarks, remark.what, remark.path)
+  const text = remark.text.slice(0, maxRemarkText).toWellFormed()
+  if (remarks.length < maxRemarks) remarks.push({ ...remark, text })
+}
+
+export function dropRemark(remarks: Remark[], what: Remark['what'], path: string) {
+  const at = remarks.findIndex((each) => each.what === what && each.path === path)
+  if (at >= 0) remarks.splice(at, 1)
 }
 
 /** Counts of what was left out or changed, by a short name such as `empty folders`. */

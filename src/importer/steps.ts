@@ -1,4 +1,17 @@
-import type { Author, Choice, Found, Kind, LeftOut, Notes, Origin, Part, Preview, Progress, Verification } from './source.ts'
+import type {
+  Author,
+  Choice,
+  Found,
+  Kind,
+  LeftOut,
+  Notes,
+  Origin,
+  Part,
+  Preview,
+  Progress,
+  Remark,
+  Verification,
+} from './source.ts'
 
 /** An order for a worker process: a line of JSON on its standard input. When the input ends, the worker and its children end. */
 export type Order = StepContext &
@@ -77,13 +90,14 @@ export type Result =
   | { step: 'authors'; authors: Author[] }
   /** Null for the kinds of sources that cannot tell. */
   | { step: 'preview'; preview: Preview | null }
-  | { step: 'import'; commit_count: number; notes: Notes; parts?: Part[] }
+  | { step: 'import'; commit_count: number; notes: Notes; remarks: Remark[]; parts?: Part[] }
   | { step: 'arrange'; refs: Record<string, string>; left_out: LeftOut[] }
   | { step: 'map'; waits_for_lfs: true; large_files: LargeFile[] }
   | {
       step: 'map'
       default_branch: string | null
       notes: Notes
+      remarks: Remark[]
       left_out: LeftOut[]
       verification: Verification
       large_files: LargeFile[]

@@ -26,7 +26,7 @@ export async function convertProjects(conversion: ProjectsConversion) {
   const steps = await openSteps({ ...conversion, lfs_store: join(folder, 'lfs') })
   const { run, vcs, source, authors } = steps
   for (const path of await listTargets(out)) await checkUntouched(path, workFolderOf(path), { vcs, source })
-  const { commit_count, notes, parts = [] } = await run({ step: 'import', vcs, extend: true })
+  const { commit_count, notes, remarks, parts = [] } = await run({ step: 'import', vcs, extend: true })
   const corrections = correct([...authors.values()])
   const targets: string[] = []
   for (const part of parts) {
@@ -49,7 +49,7 @@ export async function convertProjects(conversion: ProjectsConversion) {
     onProject({ ...part, target, ...published })
   }
   if (keep_stage) await compactStage(join(folder, 'stage.git'), targets, signal)
-  return { vcs, commit_count, notes, authors: [...authors.values()] }
+  return { vcs, commit_count, notes, remarks, authors: [...authors.values()] }
 }
 
 /** Deletes the checkpoints of all projects. */

@@ -56,8 +56,8 @@ export async function publishRefs(conversion: Conversion, { run, vcs, source }: 
   const nothing_left = isEdited && mapped.dropped.some(isBranch) && !Object.keys(refs).some(isBranch)
   const moved = nothing_left ? noMoves : await moveRefs(target, folder, { refs, default_branch, vcs, source })
   await rm(draftsOf(lfs_store), { recursive: true, force: true })
-  const { notes, left_out, verification, large_files, dropped } = mapped
-  const result = { refs: nothing_left ? {} : refs, default_branch, moved, notes, nothing_left }
+  const { notes, remarks, left_out, verification, large_files, dropped } = mapped
+  const result = { refs: nothing_left ? {} : refs, default_branch, moved, notes, remarks, nothing_left }
   return { ...result, left_out, verification, large_files, dropped }
 }
 

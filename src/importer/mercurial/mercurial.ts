@@ -2,13 +2,14 @@ import { headerOf, sendProbe } from '#importer/probe-http.ts'
 import type { Arranged, Finding, Network, Origin, Source, Workspace } from '#importer/source.ts'
 import { convert, listAuthors, readConversion } from './convert.ts'
 import { media, parseCapabilities } from './hg-http.ts'
+import { findRemarks } from './remarks.ts'
 import { verify } from './verify.ts'
 
 /** Mercurial over HTTP, with a client of our own: `hg` need not be installed. */
 export const mercurial: Source = {
   probe,
   listAuthors,
-  convert,
+  convert: async (origin, workspace) => ({ ...(await convert(origin, workspace)), remarks: await findRemarks(workspace) }),
   arrange,
   verify: (_origin, workspace, all) => verify(workspace, all),
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Notes } from '#importer/source.ts'
+import type { Notes, Remark } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { readState, saveState, stateFile } from '#importer/state-file.ts'
 
@@ -12,6 +12,8 @@ export interface Checkpoint {
   commit_count: number
   authors: string[]
   notes: Notes
+  /** Missing in checkpoints of older versions. */
+  remarks?: Remark[]
   /** Missing in checkpoints of older versions. */
   large?: Blob[]
   /** The length of the file of ignore lists, in bytes. */

@@ -1,16 +1,17 @@
-import { isUtf8 } from 'node:buffer'
-import type { Author, Notes, Workspace } from '#importer/source.ts'
+import type { Author, Workspace } from '#importer/source.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
 import { describeAuthor, noAuthor } from './authors.ts'
 import { type Checkpoint, filesOf, readCheckpoint, saveCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
+import { decodeText } from './decode-text.ts'
 import { CutOff, type Dump, type DumpRecord, type Properties, readDump } from './dump.ts'
 import { openLists } from './ignore-lists.ts'
 import { isInside } from './layout.ts'
 import { openNodeWriter } from './nodes.ts'
 import { layoutsOf, type Plan } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
+import { openRemarks } from './remarks.ts'
 import { openLog } from './revision-log.ts'
 import { openTextCache } from './text-cache.ts'
 
@@ -94,6 +95,8 @@ async function readRevisions(
   }
   const lists = ignores ? openLists(keeping) : undefined
   const nodes = openNodeWriter(git, dump, openTextCache(files.texts), checkpoint, lists)
+  checkpoint.remarks ??= []
+  const remark = openRemarks({ notes: checkpoint.notes, remarks: checkpoint.remarks })
   const started = performance.now()
   let last = { number: checkpoint.number, at: started, percent: -1 }
   let before = checkpoint.number
@@ -134,7 +137,8 @@ async function readRevisions(
         await beginCommit(git, revision, before)
         before = 0
       } else if (revision && record.headers.has('Node-path')) {
-        recordChange(revision, record, checkpoint.notes)
+        remark(revision.number, record.headers.get('Node-path') ?? '', record)
+        recordChange(revision, record)
         await nodes.apply(record)
       }
     }
@@ -168,10 +172,9 @@ function readRevision({ headers, properties }: DumpRecord, former: number, autho
 }
 
 /** Records the facts that arranging needs. */
-function recordChange(revision: Revision, { headers, properties }: DumpRecord, notes: Notes) {
+function recordChange(revision: Revision, { headers, properties }: DumpRecord) {
   const path = headers.get('Node-path') ?? ''
   const action = headers.get('Node-action') as Change['action']
-  if (properties?.get('svn:externals')) notes['external definitions'] = (notes['external definitions'] ?? 0) + 1
   if (headers.get('Node-kind') === 'file' && action !== 'delete') {
     const folder = path.slice(0, Math.max(path.lastIndexOf('/'), 0))
     revision.files[folder] = (revision.files[folder] ?? 0) + 1
@@ -192,12 +195,4 @@ function recordChange(revision: Revision, { headers, properties }: DumpRecord, n
 function mergeinfoOf(properties: Properties | undefined) {
   const value = properties?.get('svn:mergeinfo')
   return value === undefined ? undefined : (value?.toString() ?? '')
-}
-
-/** Old repositories have text that is not UTF-8; it is most often Windows-1252. */
-const western = new TextDecoder('windows-1252')
-
-export function decodeText(bytes: Buffer): string {
-  const text = isUtf8(bytes) ? bytes.toString() : western.decode(bytes)
-  return text.replaceAll('\0', '')
 }

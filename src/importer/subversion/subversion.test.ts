@@ -26,14 +26,17 @@ test('a history with every feature matches svn export, over http:// and svn:// a
   await using other = await openWorkspace()
 
   const origin = originOf(`${wire.url}corners`)
-  const { commit_count, default_branch, notes } = await importing(origin, one)
+  const { commit_count, default_branch, notes, remarks } = await importing(origin, one)
   assert.equal(default_branch, 'main')
   assert.equal(commit_count, head - 1)
   assert.deepEqual(notes, {
     'external definitions': 1,
+    'files with svn:eol-style': 1,
+    'files with svn:keywords': 1,
     'paths that git cannot keep': 1,
     'deleted branches and tags': 1,
   })
+  assert.partialDeepStrictEqual(remarks, [{ what: 'external definition', path: 'trunk', text: 'ext http://127.0.0.1:1/x' }])
   const authors = [...new Set(one.authors().map(({ remote_id }) => remote_id))]
   assert.deepEqual(
     authors,

@@ -38,9 +38,9 @@ export const subversion: Source = {
     await fetchLog(plan, repository, connection, workspace.history)
     const { left_out, parts } = await previewAll(plan, origin, workspace, openMerges(plan, repository, connection))
     workspace.onProgress({ left_out })
-    const { commit_count, notes } = await readHistory(plan, repository, connection, workspace)
+    const { commit_count, notes, remarks = [] } = await readHistory(plan, repository, connection, workspace)
     const made = parts?.map(({ branches: _, tags: __, commit_count: ___, left_out: ____, ...part }) => part)
-    return { commit_count, notes, ...(made && { parts: made }) }
+    return { commit_count, notes, remarks, ...(made && { parts: made }) }
   },
 
   async preview(origin, workspace) {

@@ -1,4 +1,4 @@
-import type { Choice, Kind, LayoutPatterns, LeftOut, Notes, Verification } from '#importer/source.ts'
+import type { Choice, Kind, LayoutPatterns, LeftOut, Notes, Remark, Verification } from '#importer/source.ts'
 import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
@@ -6,6 +6,8 @@ export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
 export interface KeptReport {
   default_branch: string | null
   notes: Notes
+  /** Missing in reports of older versions. */
+  remarks?: Remark[]
   /** Missing in reports of older versions. */
   left_out?: LeftOut[]
   verification: Verification

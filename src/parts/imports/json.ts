@@ -127,6 +127,13 @@ const LeftOut = Type.Object({
   reason: Type.String(),
 })
 
+const Remark = Type.Object({
+  what: Type.String(),
+  path: Type.String(),
+  text: Type.String(),
+  revision: Type.Optional(Type.Integer()),
+})
+
 const Mismatch = Type.Object({ where: Type.String(), path: Type.String(), what: Type.String() })
 
 export const ReportSchema = Type.Object(
@@ -145,6 +152,7 @@ export const ReportSchema = Type.Object(
     mapped_authors: Type.Array(AuthorSchema),
     correction_error: NullableString,
     notes: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' } }),
+    remarks: Type.Array(Remark),
     left_out: Type.Array(LeftOut),
     verified: Type.Object({
       branches: Type.Integer(),
@@ -183,6 +191,7 @@ export function reportJson(reported: Report, repo: Named, wire: Wire): Static<ty
     mapped_authors: reported.mapped_authors.map((author) => authorJson(author, repo, wire)),
     correction_error: correctionFailure(reported),
     notes: report.notes,
+    remarks: report.remarks ?? [],
     left_out: (report.left_out ?? []).map(({ revisions: [first_revision, last_revision], ...left }) => ({
       ...left,
       first_revision,

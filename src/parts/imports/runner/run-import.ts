@@ -255,8 +255,8 @@ function eventFor(
   }
   if (result.step === 'map') {
     if ('waits_for_lfs' in result) return ['waits', { large_files: result.large_files }]
-    const { default_branch, notes, left_out, verification, large_files } = result
-    return ['mapped', { report: { default_branch, notes, left_out, verification }, large_files }]
+    const { default_branch, notes, remarks, left_out, verification, large_files } = result
+    return ['mapped', { report: { default_branch, notes, remarks, left_out, verification }, large_files }]
   }
   if ('nothing' in result) return ['found_nothing', {}]
   if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]

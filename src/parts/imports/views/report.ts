@@ -1,4 +1,4 @@
-import type { LeftOut } from '#importer/source.ts'
+import type { LeftOut, Remark } from '#importer/source.ts'
 import { durationOf, type Report } from '#parts/imports/import-row.ts'
 import { amount, exactTime, formatDuration, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
@@ -43,6 +43,8 @@ const singular: Record<string, string> = {
   'deleted branches and tags': 'deleted branch or tag',
   'empty folders': 'empty folder',
   'external definitions': 'external definition',
+  'files with svn:eol-style': 'file with svn:eol-style',
+  'files with svn:keywords': 'file with svn:keywords',
   'files that are folders too': 'file that is a folder too',
   'files with names that git refuses': 'file with a name that git refuses',
   'further heads of branches': 'further head of a branch',
@@ -60,8 +62,17 @@ function notes({ report }: Report): Html {
   const items = Object.entries(report.notes).filter(([, number]) => number > 0)
   const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${number === 1 ? (singular[name] ?? name) : name}</li>`)}</ul>`
   const left = report.left_out ?? []
-  const isNothing = items.length === 0 && left.length === 0
-  return html`<h3>Left out or changed</h3>${isNothing && html`<p class="muted">Nothing.</p>`}${items.length > 0 && list}${left.length > 0 && leftOutTable(left)}`
+  const remarks = report.remarks ?? []
+  const isNothing = items.length === 0 && left.length === 0 && remarks.length === 0
+  return html`<h3>Left out or changed</h3>${isNothing && html`<p class="muted">Nothing.</p>`}${items.length > 0 && list}${remarks.length > 0 && remarkTable(remarks)}${left.length > 0 && leftOutTable(left)}`
+}
+
+function remarkTable(remarks: Remark[]): Html {
+  const rows = remarks.map(
+    ({ what, path, text, revision }) =>
+      html`<tr><td>${what.replace(/^./, (first) => first.toUpperCase())}</td><td class="address">${path || '/'}</td><td class="address">${text}</td><td>${revision ?? ''}</td></tr>`,
+  )
+  return html`<p>Git has no equivalent of these.</p><div class="wide" tabindex="0" role="region" aria-label="Without an equivalent in git"><table><thead><tr><th scope="col">What</th><th scope="col">Path</th><th scope="col">Definition</th><th scope="col">Revision</th></tr></thead><tbody>${rows}</tbody></table></div>`
 }
 
 /** The changes that are in no branch and no tag. */
