@@ -17,8 +17,13 @@ import { startWorker, type Worker } from '#platform/queue.ts'
 
 const notRecorded = 'could not record a push; Belfry tries again every minute'
 
+export interface BelfryWorker extends Worker {
+  /** Sends no more webhooks. Those in flight are cut off after `patience` milliseconds. */
+  stopSending(patience?: number): Promise<void>
+}
+
 /** Runs all tasks, the webhook sender and the import runner. */
-export async function openWorker(belfry: Belfry): Promise<Worker> {
+export async function openWorker(belfry: Belfry): Promise<BelfryWorker> {
   const { db, storage, files, log, settings } = belfry
   const tasks = {
     ...repositoryTasks(db, storage),
@@ -55,10 +60,16 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
   const worker = await startWorker(db, tasks, schedule, log)
   const sender = openSender(belfry)
   const imports = openImports(belfry)
+  let sent: Promise<void> | undefined
+  const stopSending = (patience?: number) => {
+    sent ??= sender.stop(patience)
+    return sent
+  }
   return {
+    stopSending,
     async stop() {
       off()
-      await Promise.all([worker.stop(), sender.stop(), imports.stop()])
+      await Promise.all([worker.stop(), stopSending(), imports.stop()])
     },
   }
 }

@@ -135,6 +135,12 @@ const server = await startBelfry({ clock: '2026-06-01T00:00:00Z' })
 const url: string = server.url
 // @ts-expect-error It is no number.
 const none: number = server.url
+const seeded = () => startBelfry({ seed: { users: [{ login: 'alice' }] } })
+const token = async () => (await seeded()).users.alice.token
+// @ts-expect-error The seed has no such user.
+const unknown = async () => (await seeded()).users.adaa
+// Without @octokit/webhooks-types, payloads are any.
+const first = async () => (await server.deliveries.next({ event: 'push' })).payload.some.thing
 console.log((await fetch(url + '/readyz')).status, typeof none)
 await server.close()
 `

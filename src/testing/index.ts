@@ -7,6 +7,7 @@ import { ServerProcess } from './server-process.ts'
 import { World } from './world.ts'
 
 export { BelfryTestError } from './control-client.ts'
+export type { EventPayloads, PayloadOf } from './payloads.ts'
 export type { Delivery, DeliveryMatch, RecordedRequest, WorldOptions } from './protocol.ts'
 export type {
   ClockControl,
@@ -20,7 +21,7 @@ export type {
   World,
 } from './world.ts'
 
-export interface StartOptions extends WorldOptions {
+export interface StartOptions<Login extends string = string> extends WorldOptions<Login> {
   /** Port of the pages, git and the self-hosted API; a free one unless given. */
   port?: number
   /** Port of the versioned API; a free one unless given. */
@@ -30,7 +31,7 @@ export interface StartOptions extends WorldOptions {
 }
 
 /** A test server in a process of its own, and its first world. Closing it ends the process and removes its data. */
-export class BelfryServer extends World {
+export class BelfryServer<Login extends string = string> extends World<Login> {
   readonly #process: ServerProcess
 
   readonly #life: ServerLife
@@ -54,7 +55,9 @@ export class BelfryServer extends World {
 }
 
 /** Starts a test server. It ends with the process that started it, at the latest. */
-export async function startBelfry(options: StartOptions = {}): Promise<BelfryServer> {
+export async function startBelfry<Login extends string = string>(
+  options: StartOptions<Login> = {},
+): Promise<BelfryServer<Login>> {
   checkOptions('startBelfry', options, ['seed', 'settings', 'clock', 'port', 'versionedPort', 'log'])
   const { seed, port, versionedPort, log, clock, settings = {} } = options
   for (const [name, value] of Object.entries({ port, versionedPort }))

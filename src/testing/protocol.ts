@@ -1,4 +1,5 @@
 import type { Seed, SeededApp, SeededUser } from '#seed/format.ts'
+import type { PayloadOf } from './payloads.ts'
 
 /** What the control API of a test server and `belfry/testing` say to each other. See docs/testing.md. */
 
@@ -20,9 +21,10 @@ export interface WorldAccess {
   control: string
 }
 
-export interface WorldOptions {
+/** `Login` is the union of the logins, if they are written in the call. */
+export interface WorldOptions<Login extends string = string> {
   /** What the world contains: an object, or the path of a YAML or JSON file. See docs/seed.md. Unset: only the site admin. */
-  seed?: Seed | string
+  seed?: (Seed & { users?: { login: Login }[] }) | string
   /** Settings as the environment would give them, such as `{ BELFRY_RATE_LIMIT: 'on' }`. */
   settings?: Record<string, string>
   /** Time stands still at this moment, such as `2026-06-01T00:00:00Z`, until the test moves it. Unset: the time of the system. */
@@ -103,28 +105,37 @@ export interface InstalledFault extends Fault {
   hits: number
 }
 
+/** An answer of a user to an OAuth application. */
+export interface Authorization {
+  /** Where the application sends the browser: `/login/oauth/authorize` with its parameters. */
+  url: string
+  /** The login of the user who answers. */
+  user: string
+  /** Refuses instead of agreeing. */
+  deny?: true
+}
+
 /** Which deliveries. Everything that is given must match. */
-export interface DeliveryMatch {
-  event?: string
-  action?: string
+export interface DeliveryMatch<Event extends string = string, Action extends string = string> {
+  event?: Event
+  action?: Action
   /** `owner/name`. */
   repository?: string
   /** The receiver. */
   url?: string
 }
 
-export interface Delivery {
+export interface Delivery<Event extends string = string, Action extends string = string> {
   id: number
   guid: string
-  event: string
+  event: Event
   action: string | null
   /** `owner/name`; null for events of organizations and apps. */
   repository: string | null
   hook_id: number
   url: string
   headers: Record<string, string>
-  // biome-ignore lint/suspicious/noExplicitAny: each event has a shape of its own, and tests look into all of them.
-  payload: any
+  payload: PayloadOf<Event, Action>
   redelivery: boolean
   delivered_at: string
   /** What the receiver answered: a status such as 200, or 502 and the like if it could not be reached. */

@@ -3,6 +3,7 @@ import type { SeededApp, SeededUser } from '#seed/format.ts'
 import { BelfryTestError, ControlClient, type ServerLife } from './control-client.ts'
 import { checkOptions } from './options.ts'
 import type {
+  Authorization,
   ClockState,
   Delivery,
   DeliveryMatch,
@@ -34,14 +35,14 @@ export interface OctokitOptions {
 }
 
 /** A Belfry with state, addresses, time and faults of its own. */
-export class World {
+export class World<Login extends string = string> {
   /** Pages, git, and the self-hosted API below `/api/v3`. */
   readonly url: string
   /** The versioned API, without a prefix. */
   readonly versionedUrl: string
   readonly adminToken: string
   /** By login. `users.admin` is the site admin. */
-  readonly users: Record<string, User>
+  readonly users: Record<Login | 'admin', User>
   /** Tokens of the seed by their names. */
   readonly tokens: Record<string, string>
   readonly oauthApplications: Record<string, { client_id: string; client_secret: string }>
@@ -64,7 +65,7 @@ export class World {
     const baseUrl = `${access.url}/api/v3`
     this.users = Object.fromEntries(
       Object.entries(access.users).map(([login, user]) => [login, { ...user, octokitOptions: { auth: user.token, baseUrl } }]),
-    )
+    ) as Record<Login | 'admin', User>
     this.tokens = access.tokens
     this.oauthApplications = access.oauth_applications
     this.apps = access.apps
@@ -76,9 +77,21 @@ export class World {
     this.deliveries = new Deliveries(this.#client)
   }
 
-  /** Puts back the seeded state: rows, repositories, ids and time. Forgets requests, deliveries and faults. */
+  /**
+   * Puts back the seeded state: rows, repositories, ids and time. Forgets requests, deliveries and faults. Deliveries that wait are not sent any
+   * more; those in flight are awaited for two seconds and then cut off.
+   */
   async reset(): Promise<void> {
     await this.#client.call('POST', '/reset')
+  }
+
+  /**
+   * Answers an OAuth application in the web flow, as if the user clicked. `url` is where the program under test sends the browser. Returns where
+   * the browser goes next: the callback of the application, with a code, or with an error if the user refuses.
+   */
+  async authorize(url: string, { user, deny }: { user: Login | 'admin'; deny?: boolean }): Promise<string> {
+    const asked: Authorization = { url, user, ...(deny && { deny }) }
+    return (await this.#client.call<{ url: string }>('POST', '/authorize', asked)).url
   }
 
   /** Makes requests that match go wrong, until the reset or until it is removed. */
@@ -90,7 +103,7 @@ export class World {
    * Another world in the same server process, with the seed, settings and clock of this one unless given. It is independent of this one, so tests
    * that run at the same time can have one each.
    */
-  async world(given: WorldOptions = {}): Promise<World> {
+  async world<Logins extends string = Login>(given: WorldOptions<Logins> = {}): Promise<World<Logins>> {
     checkOptions('world', given, ['seed', 'settings', 'clock'])
     const { seed, ...options } = given
     // The server may have been started in another folder.
@@ -206,7 +219,9 @@ export class Deliveries {
     this.#client = client
   }
 
-  list(match: DeliveryMatch = {}): Promise<Delivery[]> {
+  list<Event extends string, Action extends string>(
+    match: DeliveryMatch<Event, Action> = {},
+  ): Promise<Delivery<Event, Action>[]> {
     return this.#client.call('POST', '/deliveries', match)
   }
 
@@ -214,8 +229,19 @@ export class Deliveries {
    * The first delivery that matches and that `next` has not returned before, also if it was sent before the call. Waits for it up to `timeout`
    * milliseconds, 5000 unless given; then throws an error that lists all deliveries.
    */
-  next(match: DeliveryMatch = {}, { timeout = 5000 }: { timeout?: number } = {}): Promise<Delivery> {
+  next<Event extends string, Action extends string>(
+    match: DeliveryMatch<Event, Action> = {},
+    { timeout = 5000 }: { timeout?: number } = {},
+  ): Promise<Delivery<Event, Action>> {
     return this.#client.call('POST', '/deliveries/next', { match, timeout })
+  }
+
+  /**
+   * Waits until no delivery is due or in flight, and no job that could cause one, up to `timeout` milliseconds, 5000 unless given. Returns all
+   * deliveries. Automatic retries of failed ones come later and are not awaited.
+   */
+  settled({ timeout = 5000 }: { timeout?: number } = {}): Promise<Delivery[]> {
+    return this.#client.call('POST', '/deliveries/settled', { timeout })
   }
 }
 

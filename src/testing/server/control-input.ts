@@ -1,6 +1,6 @@
 import { Refusal } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
-import type { DeliveryMatch, Fault, PathPattern, RequestMatch, WorldOptions } from '../protocol.ts'
+import type { Authorization, DeliveryMatch, Fault, PathPattern, RequestMatch, WorldOptions } from '../protocol.ts'
 
 type Body = Record<string, unknown>
 /** What a value must be, and whether it is. */
@@ -80,6 +80,17 @@ export const readDeliveryMatch = (given: unknown) => check<DeliveryMatch>('match
 
 export function readWaiting(given: unknown) {
   return check<{ match?: DeliveryMatch; timeout?: number }>('the body', given, { match: object, timeout: number })
+}
+
+export const readPatience = (given: unknown) => check<{ timeout?: number }>('the body', given, { timeout: number })
+
+export function readAuthorization(given: unknown, logins: string[]): Authorization {
+  const asked = check<Partial<Authorization>>('the body', given, { url: text, user: text, deny: truth })
+  const { url, user } = asked
+  if (url === undefined || user === undefined) throw new Refusal('invalid', 'Send url and user')
+  if (!logins.includes(user))
+    throw new Refusal('invalid', `user is "${user}", who is no user of the seed. Users are: ${logins.join(', ')}`)
+  return { ...asked, url, user }
 }
 
 const answers = ['status', 'rate_limit', 'secondary_limit', 'expired_token'] as const

@@ -5,7 +5,16 @@ import { statusOf } from '#http/errors.ts'
 import { missing, Refusal, StartError } from '#platform/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import type { WorldAccess, WorldOptions } from '../protocol.ts'
-import { readClockMove, readDeliveryMatch, readFault, readNewWorld, readRequestMatch, readWaiting } from './control-input.ts'
+import {
+  readAuthorization,
+  readClockMove,
+  readDeliveryMatch,
+  readFault,
+  readNewWorld,
+  readPatience,
+  readRequestMatch,
+  readWaiting,
+} from './control-input.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { World } from './world.ts'
 
@@ -108,8 +117,11 @@ export class Control {
     'POST faults': ({ world, body }) => world.faults.add(readFault(body, world.logins)),
     'DELETE faults': ({ world, rest: [id] }) => (id ? world.faults.remove(Number(id)) : world.faults.clear()),
     'GET deliveries': ({ world }) => world.deliveries.list(),
-    'POST deliveries': ({ world, body, rest: [next], left }) =>
-      next === 'next' ? waitForDelivery(world.deliveries, body, left) : world.deliveries.list(readDeliveryMatch(body)),
+    'POST deliveries': ({ world: { deliveries }, body, rest: [act], left }) => {
+      if (act === 'next') return waitForDelivery(deliveries, body, left)
+      return act === 'settled' ? waitForAll(deliveries, body, left) : deliveries.list(readDeliveryMatch(body))
+    },
+    'POST authorize': async ({ world, body }) => ({ url: await world.authorize(readAuthorization(body, world.logins)) }),
   }
 }
 
@@ -124,6 +136,13 @@ async function waitForDelivery(deliveries: Deliveries, body: unknown, left: Abor
   )
   const seen = others.length ? `There were:\n${others.join('\n')}` : 'There was none at all.'
   throw new Refusal('missing', `No new delivery matched ${JSON.stringify(wanted)} within ${timeout} ms. ${seen}`)
+}
+
+async function waitForAll(deliveries: Deliveries, body: unknown, left: AbortSignal) {
+  const { timeout = usualWait } = readPatience(body)
+  const { due, deliveries: found } = await deliveries.settled(AbortSignal.any([left, AbortSignal.timeout(timeout)]))
+  if (!due || left.aborted) return found
+  throw new Refusal('missing', `After ${timeout} ms, ${due} jobs and deliveries are still due. Does a receiver not answer?`)
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

@@ -1,7 +1,9 @@
 import { fillIn } from '#activity/outbox/addresses.ts'
+import type { Belfry } from '#belfry.ts'
 import { headersOf, type SignedHeaders } from '#parts/webhooks/signing.ts'
-import { type Database, sql } from '#platform/database.ts'
+import { sql } from '#platform/database.ts'
 import type { Delivery, DeliveryMatch } from '../protocol.ts'
+import { untilSettled } from './settle.ts'
 
 /** Rows that one look reads. */
 const most = 1000
@@ -16,17 +18,15 @@ interface Row extends Omit<Delivery, 'headers' | 'payload' | 'delivered_at'> {
 
 /** The deliveries of one generation whose outcome is known. */
 export class Deliveries {
-  readonly #db: Database
-  readonly #web: string
+  readonly #belfry: Belfry
   readonly #taken = new Set<number>()
 
-  constructor(db: Database, web: string) {
-    this.#db = db
-    this.#web = web
+  constructor(belfry: Belfry) {
+    this.#belfry = belfry
   }
 
   async list(match: DeliveryMatch = {}): Promise<Delivery[]> {
-    const rows = await this.#db.rows<Row>(sql`
+    const rows = await this.#belfry.db.rows<Row>(sql`
       select d.id, d.guid, d.event, d.action, d.hook_id, d.url, d.redelivery, d.delivered_at, d.status, d.status_code, d.request_headers,
         p.body, h.target_id, h.target_type, o.login || '/' || r.name as repository
       from deliveries d
@@ -47,7 +47,7 @@ export class Deliveries {
     for (;;) {
       const ended = Promise.withResolvers<void>()
       // Before the look, so that none is missed that is recorded meanwhile.
-      const off = this.#db.onTransactionEnd(() => ended.resolve())
+      const off = this.#belfry.db.onTransactionEnd(() => ended.resolve())
       signal.addEventListener('abort', () => ended.resolve(), { once: true })
       try {
         const found = (await this.list(match)).find(({ id }) => !this.#taken.has(id))
@@ -60,11 +60,17 @@ export class Deliveries {
     }
   }
 
+  /** All, once none is due or in flight. With the number of those that are still due when `signal` is aborted. */
+  async settled(signal: AbortSignal): Promise<{ due: number; deliveries: Delivery[] }> {
+    const due = await untilSettled(this.#belfry, signal)
+    return { due, deliveries: await this.list() }
+  }
+
   #toJson({ request_headers, body, target_id, target_type, ...row }: Row): Delivery {
     return {
       ...row,
       headers: headersOf(row, { id: row.hook_id, target_id, target_type }, request_headers),
-      payload: body === null ? null : JSON.parse(fillIn(body, this.#web)),
+      payload: body === null ? null : JSON.parse(fillIn(body, this.#belfry.addresses.web)),
       delivered_at: row.delivered_at.toISOString(),
     }
   }

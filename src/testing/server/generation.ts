@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import { endStreams } from '#http/stream.ts'
-import type { Worker } from '#platform/queue.ts'
-import { openWorker } from '#worker.ts'
+import { type BelfryWorker, openWorker } from '#worker.ts'
 import { openBelfry, type WorldParts } from './open-belfry.ts'
 import type { Template } from './template.ts'
 
-/** Milliseconds that requests and jobs of a generation that is over have to end by themselves. */
+/** Milliseconds that requests, jobs and deliveries of a generation that is over have to end by themselves. */
 const patience = 2000
 
 /**
@@ -21,7 +20,7 @@ export class Generation {
   /** Of its database and its folder. */
   readonly name: string
   readonly #app: App
-  readonly #worker: Worker
+  readonly #worker: BelfryWorker
   readonly #open = new Set<ServerResponse>()
   /** Whether a request has come, even if a fault keeps it from being served: otherwise, this is still as after a reset. */
   used = false
@@ -45,7 +44,7 @@ export class Generation {
     return new Generation(belfry, name, app, await openWorker(belfry))
   }
 
-  private constructor(belfry: Belfry, name: string, app: App, worker: Worker) {
+  private constructor(belfry: Belfry, name: string, app: App, worker: BelfryWorker) {
     this.belfry = belfry
     this.name = name
     this.#app = app
@@ -72,7 +71,13 @@ export class Generation {
     await within(patience, this.belfry.db[Symbol.asyncDispose]())
   }
 
+  /** No delivery begins after this. Those in flight end first or are cut off, so none arrives during the next test. */
+  stopSending() {
+    return this.#worker.stopSending(patience)
+  }
+
   async stopWork() {
+    this.stopSending().catch(() => {})
     const stopped = this.#worker.stop()
     const { web, versioned } = this.#app
     for (const listener of [web, versioned]) endStreams(listener)

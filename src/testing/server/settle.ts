@@ -7,26 +7,34 @@ const patience = 10_000
 
 /** Runs the jobs that a seed left, so that no reset has to run them again. */
 export async function settle(belfry: Belfry) {
-  if (!(await hasWork(belfry))) return
+  if (!(await countWork(belfry))) return
   const worker = await openWorker(belfry)
-  const deadline = performance.now() + patience
-  while ((await hasWork(belfry)) && performance.now() < deadline) {
-    await new Promise<void>((resolve) => {
-      const off = belfry.db.onTransactionEnd(end)
-      const timer = setTimeout(end, 20)
-      function end() {
-        off()
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
+  await untilSettled(belfry, AbortSignal.timeout(patience))
   await worker.stop()
 }
 
-async function hasWork({ db }: Belfry) {
-  const row = await db.first(sql`
-    select where exists (select from graphile_worker.jobs where run_at <= now() and attempts < max_attempts)
-      or exists (select from pending_deliveries)`)
-  return row !== undefined
+/** Waits until no job and no delivery is due. Returns how many are when `signal` is aborted. */
+export async function untilSettled(belfry: Belfry, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    const ended = Promise.withResolvers<void>()
+    // Before the look, so that no transaction is missed that ends in the meantime. The timer is for those of the queue.
+    const off = belfry.db.onTransactionEnd(() => ended.resolve())
+    const timer = setTimeout(ended.resolve, 20)
+    try {
+      const due = await countWork(belfry)
+      if (!due || signal.aborted) return due
+      await ended.promise
+    } finally {
+      off()
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Without retries, which wait for a later time. */
+async function countWork({ db }: Belfry) {
+  const { due } = await db.load<{ due: number }>(sql`
+    select (select count(*) from graphile_worker.jobs where run_at <= now() and attempts < max_attempts)::int
+      + (select count(*) from pending_deliveries where ready_at <= ${db.now})::int as due`)
+  return due
 }

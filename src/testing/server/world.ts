@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
-import type { WorldAccess } from '../protocol.ts'
+import type { Authorization, WorldAccess } from '../protocol.ts'
+import { authorize } from './authorize.ts'
 import { Deliveries } from './deliveries.ts'
 import { Faults } from './faults.ts'
 import { Front, type Ports } from './front.ts'
@@ -64,7 +65,7 @@ export class World implements AsyncDisposable {
 
   #enter(generation: Generation) {
     this.#current = generation
-    this.#deliveries = new Deliveries(generation.belfry.db, this.#parts.addresses.web)
+    this.#deliveries = new Deliveries(generation.belfry)
   }
 
   /** Serves requests until the next reset. */
@@ -99,6 +100,13 @@ export class World implements AsyncDisposable {
     return this.#logins.get(token)
   }
 
+  /** What the page of the OAuth flow does when the user agrees or refuses. Returns the address that the browser is sent to. */
+  authorize(asked: Authorization): Promise<string> {
+    const { belfry } = this.current
+    this.current.used = true
+    return authorize(belfry, asked)
+  }
+
   /** A spare is made when there is no request, because making one keeps the process from serving. */
   noteRequests(open: number) {
     this.#spares.postpone(open)
@@ -115,6 +123,8 @@ export class World implements AsyncDisposable {
     const old = this.current
     // Suites that reset before and after each test need one state for both.
     const next = old.used || this.clock.moved ? await this.#spares.take() : old
+    // Until then, requests that receivers send belong to the old state.
+    if (next !== old) await old.stopSending()
     this.clock.reset()
     this.requests.clear()
     this.faults.clear()

@@ -284,7 +284,7 @@ export class Sender {
   }
 
   /** Starts nothing new, waits for exchanges in flight, and releases the rest. */
-  async stop() {
+  async stop(patience = limits.stopTimeout) {
     this.#stopped = true
     this.#recorder.hurry()
     clearInterval(this.#timer)
@@ -292,7 +292,7 @@ export class Sender {
     await Promise.all([this.#ticking, this.#claiming])
     const waiting = this.#unqueue().map(({ id }) => id)
     await this.#release(waiting, this.#options.db.now)
-    const deadline = setTimeout(() => this.#stopping.abort(), limits.stopTimeout)
+    const deadline = setTimeout(() => this.#stopping.abort(), patience)
     if (this.#count > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
