@@ -14,6 +14,7 @@ const exempt: Record<string, string> = {
   'src/parts/apps/installations/tokens.ts': 'an app makes a token every hour, with what was granted to it',
   'src/parts/apps/installations/api.ts': 'a token of an hour ends itself',
   'src/parts/webhooks/pauses.ts': 'a pause follows from an act that is recorded',
+  'src/parts/webhooks/restored.ts': 'the commands of operators record it',
   'src/parts/webhooks/throttling.ts': 'the state of deliveries',
   'src/parts/webhooks/sending/outcomes.ts': 'the state of deliveries',
   'src/hosting/repositories/repositories.ts': 'the creator of a repository is its admin',
