@@ -174,7 +174,7 @@ test('acts of site admins are in the audit log', inject(async ({ forge, watch, a
 
 test('every act of the audit log is driven by a test', () => {
   const elsewhere =
-    /^(?:site|import|job)\.|^(?:hook\.replay|org\.(?:add_owner|delete|rename|suspend|unsuspend)|user\.(?:rename|export|reset_password)|token\.revoke(?:_all)?)$/
+    /^(?:site|import|job)\.|^(?:hook\.(?:replay|resume_restored)|org\.(?:add_owner|delete|rename|suspend|unsuspend)|user\.(?:rename|export|reset_password)|token\.revoke(?:_all)?)$/
   assert.deepEqual(
     undriven().filter((act) => !elsewhere.test(act)),
     [],

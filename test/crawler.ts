@@ -51,6 +51,8 @@ export async function crawl(guest: Guest, web: string, { starts, most, time, exc
       const { path, from } = next
       const { status, text, headers, location } = await guest.get(path)
       opened++
+      // The API's root names the addresses that public clients expect, also of what is not served.
+      if (headers.get('x-belfry-unserved') !== null) continue
       if (status === 404 || status === 410 || status >= 500) broken.push({ path, status, from })
       if (location !== null) follow(location, path)
       if (status === 200 && /html/.test(headers.get('content-type') ?? '')) pages.push({ path, length: text.length })

@@ -227,8 +227,11 @@ export async function sendPush({ web }: { web: string }, { token }: Whoever, com
       ...(commands.some(({ after }) => after !== zeros) ? [emptyPack] : []),
     ]),
   })
-  return { status: answer.status, text: await answer.text() }
+  return { status: answer.status, text: withoutPackets(await answer.text()) }
 }
+
+/** Git sends messages in packets of any size, with a length and the number of a band before each. */
+const withoutPackets = (text: string) => text.replaceAll(/[0-9a-f]{4}(?!\n)\p{Cc}/gu, '')
 
 /** How many pushes are begun and not over. */
 export const openPushes = async ({ belfry: { db } }: Forge) => (await db.rows(sql`select from pushes`)).length
