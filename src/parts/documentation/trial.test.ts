@@ -66,7 +66,7 @@ test('a request that changes data asks first, and for the password if that was g
   forge.clock.advance(2 * 3600_000)
   const page = '/docs/try/repos/delete'
   const confirm = await tryIt(forge.ada, 'repos/delete', { ...repo, sure: 'yes' })
-  assert.match(confirm.text, /Give your password/)
+  assert.match(confirm.text, /Enter your password/)
   const wrong = await forge.ada.post(page, { ...repo, sure: 'yes', confirm_password: 'wrong' })
   assert.match(wrong.text, /password is wrong/)
   await expect(200, await ada.get('/repos/ada/engine'))

@@ -33,7 +33,6 @@ const host = 'the address has no valid host name'
 const bad: [url: string, refused: string][] = [
   ...[
     '',
-    ' ',
     'a.example',
     '/x',
     'http://',
@@ -51,6 +50,7 @@ const bad: [url: string, refused: string][] = [
     'http://a%00b/',
     'http://a%2fb/',
   ].map(of(notUrl)),
+  ...[' ', ' http://a.example/', 'http://a.example/\r\n'].map(of('the address has control characters, or spaces at its ends')),
   ...[
     'ftp://a.example/',
     'file:///etc/passwd',
