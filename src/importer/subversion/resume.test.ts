@@ -57,6 +57,6 @@ test('a stopped import ends all its processes, and an empty repository has no br
   await using other = await openWorkspace()
   const empty = originOf(`${server.url}empty`)
   assert.deepEqual(await subversion.probe(empty, other), { found: { commit_count: 0 } })
-  assert.deepEqual(await importing(empty, other), { commit_count: 0, default_branch: undefined, notes: {} })
+  assert.deepEqual(await importing(empty, other), { commit_count: 0, default_branch: undefined, notes: {}, remarks: [] })
   assert.equal((await subversion.verify(empty, other, true)).branches, 0)
 })

@@ -166,7 +166,8 @@ test('large files wait for a choice, authors are corrected by row, and the end s
 
   forge.clock.advance(90_000)
   const mismatches = [{ where: 'r7', path: 'a <b>', what: 'is missing' }]
-  const told = { ...report, branches_count: 4, verification: { ...report.verification, mismatches } }
+  const remarks = [{ what: 'external definition' as const, path: '', text: 'ext http://x.example/<a>', revision: 7 }]
+  const told = { ...report, remarks, branches_count: 4, verification: { ...report.verification, mismatches } }
   await applyRunEvent(forge, 'pushed', { published: { 'refs/heads/trunk': 'a'.repeat(40) }, report: told })
   const complete = await shown()
   assert.match(complete, /Go to the repository[\s\S]*Branches<\/dt><dd>4[\s\S]*2 minutes[\s\S]*1 difference found/)
@@ -174,6 +175,11 @@ test('large files wait for a choice, authors are corrected by row, and the end s
     complete,
     /1 branch, 1 tag, a sample of revisions \(3\), 7 files in all[\s\S]*r7[\s\S]*a &lt;b&gt;[\s\S]*is missing/,
   )
+  assert.match(
+    complete,
+    /External definition<\/td><td class="address">\/<\/td><td class="address">ext http:\/\/x\.example\/&lt;a&gt;<\/td><td>7</,
+  )
+  assert.deepEqual((await forge.ada.read(`${route}/report`)).remarks, remarks)
   assert.match(complete, /2 empty folders[\s\S]*bob<\/span> is <strong>Bob Baker/)
   assert.match((await ada.get('/ada/engine')).text, /Imported from https:\/\/source\.example\/engine/)
   assert.match((await correct({ name: 'Bob', email: 'bob@example.com' })).location ?? '', /done=corrected/)
