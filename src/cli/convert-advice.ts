@@ -25,6 +25,7 @@ export function advise({ message, kind }: ImportFailure, { username, password, p
 const usedBy: Record<string, Kind[]> = {
   layout: ['subversion'],
   'svn-ignore': ['subversion'],
+  gitattributes: ['subversion'],
   'keep-deleted': ['subversion', 'mercurial'],
   project: ['subversion', 'tfvc'],
   projects: ['subversion'],

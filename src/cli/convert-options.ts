@@ -35,6 +35,7 @@ History:
   --since REVISION|DATE   leave out older commits, such as 1200 or 2019-01-01
   --lfs SIZE              store files that were ever larger with git LFS, such as 100MB
   --svn-ignore            make .gitignore files of svn:ignore properties
+  --gitattributes         make .gitattributes files of svn:eol-style, svn:mime-type and the keyword Id
   --metadata              add a git-svn-id (or git-tfs-id) line to each commit
   --default-branch NAME   the branch for Subversion's trunk and Mercurial's default [main]
 
@@ -59,6 +60,7 @@ const ofHistory = [
   'since',
   'lfs',
   'svn-ignore',
+  'gitattributes',
   'metadata',
   'default-branch',
 ] as const
@@ -79,6 +81,7 @@ export interface Options {
   use_lfs: 'opt_in' | 'keep'
   large_over: number | null
   svn_ignore: boolean
+  gitattributes: boolean
   layout: LayoutPatterns | null
   keep_deleted: boolean
   default_branch: string
@@ -114,6 +117,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     since: text,
     lfs: text,
     'svn-ignore': flag,
+    gitattributes: flag,
     metadata: flag,
     'default-branch': text,
     rewrite: flag,
@@ -151,6 +155,7 @@ export function readOptions(given: string[], environment: NodeJS.ProcessEnv): Op
     use_lfs: lfs === undefined ? 'keep' : 'opt_in',
     large_over: lfs === undefined ? null : readSize(lfs),
     svn_ignore: values['svn-ignore'],
+    gitattributes: values.gitattributes,
     layout: values.layout ? readLayout(values.layout, values.projects) : null,
     keep_deleted: values['keep-deleted'],
     default_branch,

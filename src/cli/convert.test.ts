@@ -86,7 +86,7 @@ test('a dump file is converted and proved without Subversion, with an authors fi
   await mkdir(work.out('bin'))
   await symlink(execFileSync('which', ['git']).toString().trim(), work.out('bin/git'))
 
-  const options = ['--authors', work.out('authors'), '--verify', 'full', '--svn-ignore']
+  const options = ['--authors', work.out('authors'), '--verify', 'full', '--svn-ignore', '--gitattributes']
   const run = startConvert([work.out('deltas.dump.gz'), work.out('deltas.git'), ...options], { PATH: work.out('bin') })
   const { code, output, messages } = await run.ended
   assert.equal(code, 0, messages)
@@ -150,6 +150,10 @@ test('a Mercurial folder is converted, and again only if it has changed', async 
   await assert.rejects(
     convert(repository, work.out('x.git'), '--svn-ignore'),
     /--svn-ignore does nothing for a mercurial repository/,
+  )
+  await assert.rejects(
+    convert(repository, work.out('x.git'), '--gitattributes'),
+    /--gitattributes does nothing for a mercurial repository/,
   )
   const [author] = (await convert(repository, '--authors-missing')).output.split('\n')
   await writeFile(work.out('authors'), `${author?.replace(/ = .*/, '')} = Somebody Else <else@example.com>\n`)

@@ -14,6 +14,8 @@ export interface Origin {
   tfvc_project: string | null
   /** Whether `svn:ignore` properties become `.gitignore` files. */
   svn_ignore?: boolean
+  /** Whether `svn:eol-style` and the like become `.gitattributes` files. */
+  gitattributes?: boolean
   /** Whether the address may be a file of this machine. A server never sets it. */
   local?: boolean
   /** The folders of branches and tags, if they are not to be detected. */

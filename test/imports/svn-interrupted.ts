@@ -6,9 +6,9 @@ import { readPolicy } from '#platform/outbound/policy.ts'
 import { originOf } from './workspace.ts'
 
 /** A program that imports a repository into a folder, and is killed half-way. */
-const [url = '', folder = '', ignores] = process.argv.slice(2)
+const [url = '', folder = '', made] = process.argv.slice(2)
 const egress = await openEgress(readPolicy('loopback'))
-const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }
+const origin = { ...originOf(url), svn_ignore: made === 'ignores', gitattributes: made === 'attributes' }
 const workspace = {
   folder,
   history: folder,

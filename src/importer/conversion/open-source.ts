@@ -13,6 +13,7 @@ export interface WantedSource {
   username: string | null
   password: string | null
   svn_ignore: boolean
+  gitattributes: boolean
   layout: LayoutPatterns | null
   keep_deleted: boolean
   /** Whether each project becomes a repository of its own. */
@@ -27,9 +28,10 @@ export interface OpenedSource extends AsyncDisposable {
 
 /** Finds out how the importer reaches a source. `folder` is private. */
 export async function openSource(wanted: WantedSource, folder: string): Promise<OpenedSource> {
-  const { source, kind, project, svn_ignore, layout, keep_deleted, projects } = wanted
+  const { source, kind, project, svn_ignore, gitattributes, layout, keep_deleted, projects } = wanted
   const choices = {
     svn_ignore,
+    gitattributes,
     layout,
     keep_deleted,
     projects,

@@ -18,6 +18,8 @@ export interface Checkpoint {
   large?: Blob[]
   /** The length of the file of ignore lists, in bytes. */
   ignores?: number
+  /** The length of the file of properties, in bytes. */
+  attributes?: number
 }
 
 export const filesOf = (folder: string) => ({
@@ -25,6 +27,7 @@ export const filesOf = (folder: string) => ({
   marks: join(folder, 'marks'),
   texts: join(folder, 'texts'),
   ignores: join(folder, 'ignores.jsonl'),
+  attributes: join(folder, 'attributes.jsonl'),
 })
 
 /** The results of `arrange`. */

@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import type { Verification } from '#importer/source.ts'
 import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
 import type { Contents, Entry } from './git-contents.ts'
+import { attributesFile, writeAttributesFile } from './gitattributes.ts'
 import { writeIgnoreFile } from './gitignore.ts'
-import type { Folder, Inspector, Listed } from './inspector.ts'
+import type { Folder, Inspector, Listed, MadeFiles } from './inspector.ts'
 import { joinPath } from './layout.ts'
 
 /** A folder to compare in the source and in git. */
@@ -28,7 +29,7 @@ interface Check {
 }
 
 const ignoreFile = '.gitignore'
-/** The properties of a generated `.gitignore`. */
+/** The properties of a generated file. */
 const plainFile = { executable: false, special: false, md5: '' }
 
 /** Requests to the server at a time, and files per request to git. */
@@ -38,7 +39,13 @@ const maxMismatches = 100
 const maxRemembered = 1_000_000
 
 /** Skips an entry that was compared before with the same path, git id and last changed revision. */
-export function openComparison(inspector: Inspector, contents: Contents, signal: AbortSignal, result: Verification) {
+export function openComparison(
+  inspector: Inspector,
+  contents: Contents,
+  signal: AbortSignal,
+  result: Verification,
+  { attributes }: MadeFiles,
+) {
   const compared = new Map<string, Set<string>>()
   let remembered = 0
   const tasks: Task[] = []
@@ -80,7 +87,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       const entry = entries.get(one.name)
       if (entry) found++
       if (!one.folder) result.files++
-      if (isKnown(one.name, one.changed) || isForbiddenPath(Buffer.from(one.name).toString('latin1'))) continue
+      if (isKnown(one.name, one.changed) || isForbiddenName(one.name)) continue
       const here = joinPath(inner, one.name)
       if (!one.folder) checks.push(...compareFile(where, here, one, entry))
       else if (!entry) await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })
@@ -88,12 +95,11 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       else tasks.push({ ...task, path: joinPath(path, one.name), inner: here, tree: entry.id })
     }
     const names = new Set(listed.map(({ name }) => name))
-    const made = madeIn(folder)
-    if (made !== undefined) {
-      const entry = entries.get(ignoreFile)
+    for (const [name, made] of madeIn(folder, attributes)) {
+      const entry = entries.get(name)
       if (entry) found++
-      names.add(ignoreFile)
-      checks.push(...compareFile(where, joinPath(inner, ignoreFile), { ...plainFile, md5: hash('md5', made) }, entry))
+      names.add(name)
+      checks.push(...compareFile(where, joinPath(inner, name), { ...plainFile, md5: hash('md5', made) }, entry))
     }
     await compareContents(where, checks)
     if (found === entries.size) return
@@ -105,7 +111,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   function compareFile(
     where: string,
     path: string,
-    one: Omit<Listed, 'name' | 'folder' | 'changed'>,
+    one: Omit<Listed, 'name' | 'folder' | 'changed' | 'traits'>,
     entry: Entry | undefined,
   ): Check[] {
     if (!entry) {
@@ -135,14 +141,14 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
     const { where, path, inner, number, tip, without } = task
     let empty = true
     const folder = await inspector.list(path, number, () => false)
-    if (madeIn(folder) !== undefined) {
-      compareFile(where, joinPath(inner, ignoreFile), plainFile, undefined)
+    for (const [name] of madeIn(folder, attributes)) {
+      compareFile(where, joinPath(inner, name), plainFile, undefined)
       empty = false
     }
     for (const one of folder.entries) {
       const here = joinPath(inner, one.name)
       if (one.folder && without?.has(joinPath(path, one.name))) continue
-      if (isForbiddenPath(Buffer.from(one.name).toString('latin1'))) continue
+      if (isForbiddenName(one.name)) continue
       if (one.folder) empty = (await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })) && empty
       else {
         compareFile(where, here, one, undefined)
@@ -195,8 +201,16 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   }
 }
 
-/** The content of the generated `.gitignore`. A `.gitignore` of the source takes precedence. */
-function madeIn({ entries, lists }: Folder): string | undefined {
-  const made = writeIgnoreFile(lists)
-  return made === undefined || entries.some(({ name }) => name === ignoreFile) ? undefined : made
+/** The names and contents of generated files. A file of the source takes precedence. */
+function madeIn({ entries, lists }: Folder, attributes = false): [name: string, content: string][] {
+  const files = attributes ? entries.filter(({ name, folder }) => !folder && !isForbiddenName(name)) : []
+  const made = [
+    [ignoreFile, writeIgnoreFile(lists)],
+    [attributesFile, writeAttributesFile(files)],
+  ] as const
+  return made.flatMap(([name, content]) =>
+    content === undefined || entries.some((entry) => entry.name === name) ? [] : [[name, content]],
+  )
 }
+
+const isForbiddenName = (name: string) => isForbiddenPath(Buffer.from(name).toString('latin1'))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ImportFailure } from '#importer/source.ts'
 import type { Dump, DumpRecord, Properties } from './dump.ts'
+import { type Traits, traitsIn } from './gitattributes.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 
@@ -8,6 +9,7 @@ interface FileNode {
   md5: string
   executable: boolean
   special: boolean
+  traits: Traits
   changed: number
 }
 
@@ -32,14 +34,14 @@ export type DumpTree = ReturnType<typeof openDumpTree>
 
 /**
  * The tree of every revision of a dump, by checksums. It is built from the headers of the dump alone, without git and without applying
- * deltas, so it can prove what the conversion made of the contents.
+ * deltas, so it can prove what the conversion made of the contents. A partial tree creates folders that it needs and were not added.
  */
-export function openDumpTree() {
+export function openDumpTree({ partial = false } = {}) {
   const root = newFolder()
   let current = 0
   let first = 0
 
-  async function apply(record: DumpRecord, dump: Dump) {
+  async function apply(record: DumpRecord, dump?: Dump) {
     const { headers, properties } = record
     const path = namesIn(headers.get('Node-path') ?? '')
     const action = headers.get('Node-action')
@@ -63,8 +65,9 @@ export function openDumpTree() {
     let folder = root
     touch(folder)
     for (const name of path) {
-      const found = entryAt(folder, name, current)
-      if (!found || !('entries' in found)) throw notComplete(first)
+      const present = entryAt(folder, name, current)
+      if (!partial && !(present && 'entries' in present)) throw notComplete(first)
+      const found = present && 'entries' in present ? present : newFolder()
       const own = folder.entries.get(name)?.at(-1)?.value === found ? found : copyOf(found, sourceNumber(folder, name))
       if (own !== found) set(folder, name, own)
       touch(own)
@@ -90,6 +93,7 @@ export function openDumpTree() {
     if (path === undefined) return undefined
     const number = Number(headers.get('Node-copyfrom-rev'))
     const found = find(namesIn(path), number)
+    if (!found && partial) return undefined
     if (!found) throw notComplete(first)
     return 'entries' in found.node ? copyOf(found.node, found.number) : found.node
   }
@@ -116,7 +120,7 @@ export function openDumpTree() {
     touch(folder)
   }
 
-  async function readFile({ headers, properties }: DumpRecord, former: FileNode | undefined, dump: Dump): Promise<FileNode> {
+  async function readFile({ headers, properties }: DumpRecord, former: FileNode | undefined, dump?: Dump): Promise<FileNode> {
     const has = (name: string, before: boolean | undefined) => {
       const value = properties?.get(name)
       if (!properties || (value === undefined && isDelta(headers))) return before ?? false
@@ -124,9 +128,12 @@ export function openDumpTree() {
     }
     const text = headers.has('Text-content-length')
     return {
-      md5: text ? (headers.get('Text-content-md5') ?? (await sumOf(dump, headers))) : (former?.md5 ?? emptyText),
+      md5: text ? (headers.get('Text-content-md5') ?? (dump ? await sumOf(dump, headers) : '')) : (former?.md5 ?? emptyText),
       executable: has('svn:executable', former?.executable),
       special: has('svn:special', former?.special),
+      traits: properties
+        ? traitsIn((name) => textOf(properties, name), isDelta(headers) ? former?.traits : undefined)
+        : (former?.traits ?? {}),
       changed: text || properties || !former ? current : former.changed,
     }
   }
@@ -144,18 +151,24 @@ export function openDumpTree() {
     return node && { node, number: at }
   }
 
-  function list(path: string, number: number): Folder {
+  function look(path: string, number: number): Folder | undefined {
     const found = find(namesIn(path), number)
-    if (!found || !('entries' in found.node)) throw new ImportFailure(`The dump has no folder ${path} in revision ${number}.`)
+    if (!found || !('entries' in found.node)) return
     const folder = found.node
     const entries = [...namesOf(folder)].flatMap((name): Listed[] => {
       const node = entryAt(folder, name, found.number)
       if (!node) return []
       if ('md5' in node) return [{ name, folder: false, ...node }]
       const changed = changedAt(node, sourceNumberAt(folder, name, found.number))
-      return [{ name, folder: true, changed, md5: '', executable: false, special: false }]
+      return [{ name, folder: true, changed, md5: '', executable: false, special: false, traits: {} }]
     })
     return { entries, lists: listsAt(folder, found.number) }
+  }
+
+  function list(path: string, number: number): Folder {
+    const folder = look(path, number)
+    if (!folder) throw new ImportFailure(`The dump has no folder ${path} in revision ${number}.`)
+    return folder
   }
 
   return {
@@ -166,12 +179,13 @@ export function openDumpTree() {
     },
     /** Applies a change of a path. */
     apply,
+    look,
     list,
   }
 }
 
 /** Lists the folders of a dump. */
-export function inspectDumpTree({ list }: DumpTree, ignores: boolean): Inspector {
+export function inspectDumpTree({ list }: DumpTree, ignores = false): Inspector {
   return {
     async list(path, number) {
       const { entries, lists } = list(path, number)

@@ -74,7 +74,7 @@ test('ignore lists become .gitignore files if requested, and nothing else change
     assert.ok(verified.revisions > 12)
     const connection = await connectTo(origin, workspace, workspace.folder)
     const { repository } = await settlePlan(origin, connection, workspace)
-    await using quick = await openInspector(origin, repository, connection, workspace, true)
+    await using quick = await openInspector(origin, repository, connection, workspace, { ignores: true })
     await using slow = inspectByDump(repository, connection, true)
     for (const place of ['', 'trunk', 'trunk/moved', 'trunk/slashes', 'branches/one', 'tags/v1/lib']) {
       const [said, wanted] = await Promise.all([quick, slow].map((each) => each.list(place, head, () => false)))

@@ -1,6 +1,7 @@
 import type { Author, Workspace } from '#importer/source.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { openAttributeFiles } from './attribute-files.ts'
 import { describeAuthor, noAuthor } from './authors.ts'
 import { type Checkpoint, filesOf, readCheckpoint, saveCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
@@ -81,7 +82,7 @@ async function readRevisions(
   { history: folder, onProgress }: Workspace,
   pace: Pace,
 ) {
-  const { head, ignores } = plan
+  const { head, ignores, attributes } = plan
   const files = filesOf(folder)
   const log = openLog(files.revisions, checkpoint.length)
   const count = (what: string) => {
@@ -94,7 +95,16 @@ async function readRevisions(
     count,
   }
   const lists = ignores ? openLists(keeping) : undefined
-  const nodes = openNodeWriter(git, dump, openTextCache(files.texts), checkpoint, lists)
+  const attributed = attributes
+    ? await openAttributeFiles({
+        file: files.attributes,
+        length: checkpoint.attributes ?? 0,
+        begin: checkpoint.number + 1,
+        count,
+      })
+    : undefined
+  const trackers = [lists, attributed].filter((tracker) => tracker !== undefined)
+  const nodes = openNodeWriter(git, dump, openTextCache(files.texts), checkpoint, trackers)
   checkpoint.remarks ??= []
   const remark = openRemarks({ notes: checkpoint.notes, remarks: checkpoint.remarks })
   const started = performance.now()
@@ -102,7 +112,7 @@ async function readRevisions(
   let before = checkpoint.number
 
   async function finish(revision: Revision) {
-    await lists?.settle(git, revision.number)
+    for (const tracker of trackers) await tracker.settle(git, revision.number)
     log.write(revision)
     checkpoint.number = revision.number
     checkpoint.time = revision.time
@@ -122,6 +132,7 @@ async function readRevisions(
   async function save() {
     checkpoint.length = log.flush()
     if (lists) checkpoint.ignores = lists.flush()
+    if (attributed) checkpoint.attributes = attributed.flush()
     await saveCheckpoint(folder, checkpoint)
   }
 
@@ -148,7 +159,7 @@ async function readRevisions(
     await save()
   } finally {
     log.close()
-    lists?.close()
+    for (const tracker of trackers) tracker.close()
   }
 }
 

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
 import type { DumpRecord } from './dump.ts'
 import { type IgnoreLists, listsIn, writeIgnoreFile } from './gitignore.ts'
 import { joinPath } from './layout.ts'
-import { openLog } from './revision-log.ts'
+import { openLog, readLog } from './revision-log.ts'
 
 /** A folder that has lists, its own `.gitignore`, or such folders in it. Immutable, because earlier revisions share it. */
 interface ListNode {
@@ -33,11 +32,21 @@ const turned = 'ignore lists turned into .gitignore'
 const replaced = 'ignore lists left out for a .gitignore of the source'
 const outside = 'ignore lists outside of branches and tags'
 
-export function openLists({ file, length, isInside, count }: ListOptions) {
+/** Follows the properties of each revision and writes files made of them. */
+export interface PropertyTracker {
+  read(record: DumpRecord, copied: CopySource | undefined): void | Promise<void>
+  /** Ends a revision. */
+  settle(git: FastImport, number: number): Promise<void>
+  flush(): number
+  close(): void
+}
+
+/** Tracks the ignore lists of each revision and writes the `.gitignore` files. */
+export function openLists({ file, length, isInside, count }: ListOptions): PropertyTracker {
   const states: { number: number; root: ListNode | undefined }[] = []
   let root: ListNode | undefined
   let steps: Step[] = []
-  for (const line of readKept(file, length)) {
+  for (const line of readLog(file, length)) {
     const revision: { number: number; steps: Step[] } = JSON.parse(line)
     for (const step of revision.steps) applyStep(step)
     states.push({ number: revision.number, root })
@@ -104,14 +113,6 @@ export function openLists({ file, length, isInside, count }: ListOptions) {
   }
 
   return { read, settle, flush: log.flush, close: log.close }
-}
-
-/** Tracks the ignore lists of each revision and writes the `.gitignore` files. */
-export type IgnoreListTracker = ReturnType<typeof openLists>
-
-function readKept(file: string, length: number): string[] {
-  if (!existsSync(file)) return []
-  return readFileSync(file).toString('utf8', 0, length).split('\n').slice(0, -1)
 }
 
 const namesIn = (path: string) => (path === '' ? [] : path.split('/'))

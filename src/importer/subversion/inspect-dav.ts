@@ -1,23 +1,25 @@
 import { authorization, headerOf, sendProbe } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { remoteAddress } from './connection.ts'
+import { traitsIn } from './gitattributes.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
-import type { Folder, Inspector, Listed } from './inspector.ts'
+import type { Folder, Inspector, Listed, MadeFiles } from './inspector.ts'
 import type { Repository } from './projects.ts'
 import { findInside, readElements, type XmlElement } from './xml.ts'
 
-const question = (
-  ignores: boolean,
-) => `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:V="http://subversion.tigris.org/xmlns/dav/"
+const question = ({
+  ignores,
+  attributes,
+}: MadeFiles) => `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:V="http://subversion.tigris.org/xmlns/dav/"
  xmlns:S="http://subversion.tigris.org/xmlns/svn/"><D:prop><D:resourcetype/><D:version-name/><V:md5-checksum/><S:executable/><S:special/>
-${ignores ? '<S:ignore/><S:global-ignores/>' : ''}</D:prop></D:propfind>`
+${ignores ? '<S:ignore/><S:global-ignores/>' : ''}${attributes ? '<S:eol-style/><S:mime-type/><S:keywords/>' : ''}</D:prop></D:propfind>`
 
 /** Over http(s). Undefined if the server asks for authentication other than Basic. */
 export async function inspectByDav(
   origin: Origin,
   repository: Repository,
   network: Network,
-  ignores: boolean,
+  made: MadeFiles,
 ): Promise<Inspector | undefined> {
   const root = remoteAddress(origin, repository.root)
   const answer = await askOptions(network, root, origin)
@@ -27,7 +29,7 @@ export async function inspectByDav(
   const base = new URL(stub, root)
   if (base.origin !== new URL(root).origin) return
   const headers = { ...authorization(origin), depth: '1', 'content-type': 'text/xml' }
-  const body = question(ignores)
+  const body = question(made)
 
   async function list(path: string, number: number): Promise<Folder> {
     const url = `${base.href}/${[number, ...path.split('/')]
@@ -46,7 +48,7 @@ export async function inspectByDav(
       if (lists) entries.push(describe(resource))
       else {
         const properties = propertiesOf(resource)
-        lists = listsIn((name) => textOf(properties.get(name.replace('svn:', ''))))
+        lists = listsIn(readerOf(properties))
       }
     }
     return { entries, lists: lists ?? {} }
@@ -75,8 +77,11 @@ function describe(resource: XmlElement): Listed {
     md5: properties.get('md5-checksum')?.text ?? '',
     executable: properties.has('executable'),
     special: properties.has('special'),
+    traits: traitsIn(readerOf(properties)),
   }
 }
+
+const readerOf = (properties: Map<string, XmlElement>) => (name: string) => textOf(properties.get(name.replace('svn:', '')))
 
 /** A server sends a value in Base64 if XML cannot hold it. */
 function textOf(property: XmlElement | undefined) {

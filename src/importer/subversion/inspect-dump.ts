@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { readDump } from './dump.ts'
+import { traitsIn } from './gitattributes.ts'
 import { listsIn } from './gitignore.ts'
 import type { Folder, Inspector } from './inspector.ts'
 import { addressOf, type Repository } from './projects.ts'
@@ -52,6 +53,7 @@ async function load(repository: Repository, connection: Connection, path: string
         md5: folder ? '' : (headers.get('Text-content-md5') ?? emptyText),
         executable: Boolean(properties?.get('svn:executable')),
         special: Boolean(properties?.get('svn:special')),
+        traits: traitsIn((name) => properties?.get(name)?.toString()),
       }
       folderAt(parent).entries.push(listed)
     }

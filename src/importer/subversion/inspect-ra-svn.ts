@@ -1,6 +1,7 @@
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
+import { traitsIn } from './gitattributes.ts'
 import { listsIn } from './gitignore.ts'
-import type { Folder, Inspector, Listed } from './inspector.ts'
+import type { Folder, Inspector, Listed, MadeFiles } from './inspector.ts'
 import type { Repository } from './projects.ts'
 import { AccessDenied, type RaSession, text, tryOpenSession } from './ra-svn.ts'
 import { type Item, isWord, NoRepository } from './ra-svn-items.ts'
@@ -10,12 +11,12 @@ export async function inspectByRaSvn(
   origin: Origin,
   { root }: Repository,
   network: Network,
-  ignores: boolean,
+  made: MadeFiles,
 ): Promise<Inspector | undefined> {
   const session = await tryOpenSession(root, origin, network)
   return (
     session && {
-      list: (path, number, isKnown) => list(session, path, number, isKnown, ignores),
+      list: (path, number, isKnown) => list(session, path, number, isKnown, made),
       [Symbol.asyncDispose]: async () => session[Symbol.dispose](),
     }
   )
@@ -26,7 +27,7 @@ async function list(
   path: string,
   number: number,
   isKnown: (name: string, changed: number) => boolean,
-  ignores: boolean,
+  { ignores = false, attributes = false }: MadeFiles,
 ): Promise<Folder> {
   const fields = '( kind created-rev )'
   const question = `${text(path)} ( ${number} ) ${ignores} true ${fields}`
@@ -36,25 +37,37 @@ async function list(
   for (const entry of Array.isArray(entries) ? entries : []) {
     const [name, kind, , , changed] = Array.isArray(entry) ? entry : []
     if (typeof name !== 'string') throw new NoRepository()
-    const one = { name, folder: isWord(kind, 'dir'), changed: Number(changed), md5: '', executable: false, special: false }
+    const one: Listed = {
+      name,
+      folder: isWord(kind, 'dir'),
+      changed: Number(changed),
+      md5: '',
+      executable: false,
+      special: false,
+      traits: {},
+    }
     listed.push(one)
     // Pipelined: all requests are sent before the first answer.
-    if (isWord(kind, 'file') && !isKnown(name, one.changed)) asked.push(inspectFile(session, path, number, one))
+    if (isWord(kind, 'file') && (!isKnown(name, one.changed) || attributes)) asked.push(inspectFile(session, path, number, one))
   }
   await Promise.all(asked)
-  const values = new Map((Array.isArray(properties) ? properties : []).map((property) => [nameOf(property), property]))
-  const lists = listsIn((name) => textOf(values.get(name)))
-  return { entries: listed, lists }
+  return { entries: listed, lists: listsIn(readerOf(properties)) }
 }
 
 async function inspectFile(session: RaSession, folder: string, number: number, file: Listed) {
   const path = folder === '' ? file.name : `${folder}/${file.name}`
   const [checksum, , properties] = await asking(session.ask('get-file', `${text(path)} ( ${number} ) true false`))
   const [md5] = Array.isArray(checksum) ? checksum : []
+  file.traits = traitsIn(readerOf(properties))
   const names = (Array.isArray(properties) ? properties : []).map(nameOf)
   file.md5 = typeof md5 === 'string' ? md5 : ''
   file.executable = names.includes('svn:executable')
   file.special = names.includes('svn:special')
+}
+
+function readerOf(properties: Item | undefined) {
+  const values = new Map((Array.isArray(properties) ? properties : []).map((property) => [nameOf(property), property]))
+  return (name: string) => textOf(values.get(name))
 }
 
 function nameOf(property: Item) {

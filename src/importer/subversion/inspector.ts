@@ -1,3 +1,4 @@
+import type { Traits } from './gitattributes.ts'
 import type { IgnoreLists } from './gitignore.ts'
 
 /** Lists folders of a server with checksums, without contents. */
@@ -20,4 +21,12 @@ export interface Listed {
   md5: string
   executable: boolean
   special: boolean
+  /** May be empty if attributes are not converted. */
+  traits: Traits
+}
+
+/** The kinds of files that are made of properties. */
+export interface MadeFiles {
+  ignores?: boolean
+  attributes?: boolean
 }

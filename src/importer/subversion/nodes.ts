@@ -6,7 +6,7 @@ import { createPathTree } from '#importer/staging/path-tree.ts'
 import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Dump, DumpRecord, Properties } from './dump.ts'
-import type { CopySource, IgnoreListTracker } from './ignore-lists.ts'
+import type { CopySource, PropertyTracker } from './ignore-lists.ts'
 import { applyDelta, applyDeltaInPieces, measureDelta } from './svndiff.ts'
 import { maxInMemory, streamBlob, type Text, type TextCache, viewOf } from './text-cache.ts'
 
@@ -22,7 +22,13 @@ const maxKnown = 200_000
 const longDelta = 1 << 20
 
 /** Writes the changes of paths into the open commit. */
-export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, checkpoint: Checkpoint, lists?: IgnoreListTracker) {
+export function openNodeWriter(
+  git: FastImport,
+  dump: Dump,
+  texts: TextCache,
+  checkpoint: Checkpoint,
+  trackers: PropertyTracker[],
+) {
   const { notes, large } = checkpoint
   let known = createPathTree<File>()
   let remembered = 0
@@ -31,13 +37,13 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
     const { headers, properties } = record
     const path = headers.get('Node-path') ?? ''
     const action = headers.get('Node-action')
-    if (path === '') return lists?.read(record, undefined)
+    if (path === '') return track(record, undefined)
     if (isForbidden(path)) {
       if (headers.get('Node-kind') === 'file' && action !== 'change') count('paths that git cannot keep')
       return
     }
     const from = sourceOf(headers)
-    lists?.read(record, from)
+    await track(record, from)
     if (action === 'delete' || action === 'replace') {
       known.drop(path)
       await git.write(`D ${quotePath(path)}\n`)
@@ -52,6 +58,10 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
       headers,
       properties,
     )
+  }
+
+  async function track(record: DumpRecord, from: CopySource | undefined) {
+    for (const tracker of trackers) await tracker.read(record, from)
   }
 
   /** Undefined if the source is forbidden in git, or newer than the last commit. */

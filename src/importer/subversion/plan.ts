@@ -24,6 +24,8 @@ export interface Plan {
   dump: string
   /** Whether ignore lists become `.gitignore` files. */
   ignores?: boolean
+  /** Whether properties of files become `.gitattributes` files. */
+  attributes?: boolean
   /** The path of the given address in the repository. */
   path?: string
   /** The repositories to make of several projects, and the layout that the user chose for them. */
@@ -51,13 +53,18 @@ export async function settlePlan(origin: Origin, connection: Connection, workspa
   // Another layout may be of another project.
   const fits = known && (known.chosen ?? false) === Boolean(origin.layout) && Boolean(known.parts) === Boolean(origin.projects)
   const plan = fits && !workspace.extend ? known : await makePlan(origin, connection, reader, repository, known)
-  if (known && (plan.dump !== known.dump || plan.ignores !== known.ignores)) await forgetHistory(workspace)
+  if (known && !makesSameFiles(plan, known)) await forgetHistory(workspace)
   if (known && (plan.dump !== known.dump || plan.head !== known.head)) await rm(logFile(history, known.head), { force: true })
   if (plan !== known) await savePlan(workspace, plan)
   return { plan, repository }
 }
 
-/** What was read is of other folders, or without ignore lists. */
+/** Plans of older versions have no `attributes`. */
+function makesSameFiles(plan: Plan, known: Plan) {
+  return plan.dump === known.dump && plan.ignores === known.ignores && plan.attributes === (known.attributes ?? false)
+}
+
+/** What was read is of other folders, or without the files made of properties. */
 async function forgetHistory({ history, repository }: Workspace) {
   for (const path of [...Object.values(filesOf(history)), checkpointFile(history), recordFile(history)])
     await rm(path, { recursive: true, force: true })
@@ -102,6 +109,7 @@ async function makePlan(
     uuid,
     head,
     ignores: origin.svn_ignore ?? false,
+    attributes: origin.gitattributes ?? false,
     path: repository.path,
     ...(origin.layout && { chosen: true }),
   }

@@ -2,7 +2,7 @@ import { addRemark, dropRemark, type Notes, type Remark } from '#importer/source
 import { decodeText } from './decode-text.ts'
 import type { DumpRecord } from './dump.ts'
 
-/** In paths. Beyond, a file whose property is set twice is counted twice. */
+/** In paths. Beyond, and after a resumed run, a file whose property is set twice is counted twice. */
 const maxKnown = 200_000
 
 const counted = { 'svn:keywords': 'files with svn:keywords', 'svn:eol-style': 'files with svn:eol-style' } as const

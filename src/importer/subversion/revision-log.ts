@@ -1,4 +1,4 @@
-import { closeSync, existsSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /** Appends lines of JSON after `length`. Later bytes of a killed run are dropped. */
 export function openLog(file: string, length: number) {
@@ -25,4 +25,10 @@ export function openLog(file: string, length: number) {
     flush,
     close: () => closeSync(descriptor),
   }
+}
+
+/** The lines up to `length`. */
+export function readLog(file: string, length: number): string[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file).toString('utf8', 0, length).split('\n').slice(0, -1)
 }

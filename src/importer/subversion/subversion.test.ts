@@ -104,7 +104,7 @@ test('a history with every feature matches svn export, over http:// and svn:// a
     // The slow inspector gives the same answers.
     const connection = await connectTo(from, workspace, workspace.folder)
     const { repository } = await settlePlan(from, connection, workspace)
-    await using quick = await openInspector(from, repository, connection, workspace)
+    await using quick = await openInspector(from, repository, connection, workspace, { attributes: true })
     await using slow = inspectByDump(repository, connection)
     for (const folder of ['trunk', 'trunk/dir1', 'trunk/dir2 renamed', 'tags/mixed/dir7']) {
       const [listed, wanted] = await Promise.all([quick, slow].map((inspector) => inspector.list(folder, head - 2, () => false)))

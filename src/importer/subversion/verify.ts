@@ -10,7 +10,7 @@ import { openContents } from './git-contents.ts'
 import { inspectByDav } from './inspect-dav.ts'
 import { inspectByDump } from './inspect-dump.ts'
 import { inspectByRaSvn } from './inspect-ra-svn.ts'
-import type { Inspector } from './inspector.ts'
+import type { Inspector, MadeFiles } from './inspector.ts'
 import { settlePlan } from './plan.ts'
 import type { Repository } from './projects.ts'
 
@@ -22,10 +22,10 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
   const { folder, repository, signal } = workspace
   const connection = await connectTo(origin, workspace, folder)
   const settled = await settlePlan(origin, connection, workspace)
-  await using inspector = await openInspector(origin, settled.repository, connection, workspace, settled.plan.ignores)
+  await using inspector = await openInspector(origin, settled.repository, connection, workspace, settled.plan)
   await using contents = openContents(repository, signal)
   const result: Verification = { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] }
-  const comparison = openComparison(inspector, contents, signal, result)
+  const comparison = openComparison(inspector, contents, signal, result, settled.plan)
   const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean, without?: Set<string>) =>
     comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip, ...(without && { without }) })
 
@@ -69,11 +69,11 @@ export async function openInspector(
   repository: Repository,
   connection: Connection,
   network: Network,
-  ignores = false,
+  made: MadeFiles = {},
 ): Promise<Inspector> {
-  if (connection.file) return inspectDumpTree(connection.file.tree, ignores)
+  if (connection.file) return inspectDumpTree(connection.file.tree, made.ignores)
   const quick = repository.root.startsWith('svn:')
-    ? await inspectByRaSvn(origin, repository, network, ignores)
-    : await inspectByDav(origin, repository, network, ignores)
-  return quick ?? inspectByDump(repository, connection, ignores)
+    ? await inspectByRaSvn(origin, repository, network, made)
+    : await inspectByDav(origin, repository, network, made)
+  return quick ?? inspectByDump(repository, connection, made.ignores)
 }
