@@ -122,7 +122,7 @@ export function post({ id, author, author_association, created_at, did = 'commen
   const role = author_association && author_association !== 'NONE' && author_association
   return html`<article class="post" id="${id}" aria-label="${author?.login ?? 'a deleted user'} ${did}"${attributes}><header>
 ${author ? avatar(author, 24) : icon('person')} <strong>${nameOf(author)}</strong>
-<span class="muted">${did} <a href="#${id}">${moment(created_at)}</a>${(edited_at || editor) && html` · <span${edited_at && html` title="Edited ${edited_at.toISOString()}"`}>edited${other}</span>`}</span>
+<span class="muted">${did} <a href="#${id}">${moment(created_at)}</a>${(edited_at || editor) && html` · <span class="editor"${edited_at && html` title="Edited ${edited_at.toISOString()}"`}>edited${other}</span>`}</span>
 <span class="space"></span>${role && badge(role.charAt(0) + role.slice(1).toLowerCase())}${tools}</header>
 ${text.text !== '' && markdownBody(text)}${foot}</article>`
 }
