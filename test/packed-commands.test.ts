@@ -104,8 +104,9 @@ async function prepare(belfry: BelfryProcess, host: Host): Promise<number> {
   }
   for (const name of ['engine', 'copy']) await api('/user/repos', { name })
   await api('/repos/admin/copy/import', { vcs: 'git', vcs_url: `${belfry.web}/admin/nothing.git` }, 'PUT')
-  const config = { url: 'https://hooks.example.com/' }
-  return (await api('/repos/admin/engine/hooks', { config, events: ['push'], active: false })).id
+  // Only an active webhook can be replayed, and nothing leaves the machine for this one.
+  const config = { url: 'belfry:listen' }
+  return (await api('/repos/admin/engine/hooks', { config, events: ['push'] })).id
 }
 
 test('commands that run until they are stopped do so from the package', async () => {
