@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { variants } from '#test/activity/variants.ts'
+import { openChecker } from '#test/apps.ts'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { consent, register, signIn } from '#test/oauth.ts'
@@ -16,7 +17,7 @@ const absent = [
 ]
 
 /** A repository with one of everything, and the paths of all resources. */
-async function fill(ada: Client, ben: Client) {
+async function fill(ada: Client, ben: Client, checker: Client) {
   const repo = '/repos/ada/engine'
   const make = async (client: Client, path: string, body: object) => expect(201, await client.post(path, { ...body }))
   await make(ada, '/user/repos', { name: 'engine', auto_init: true })
@@ -36,7 +37,7 @@ async function fill(ada: Client, ben: Client) {
   await expect(201, await ada.post(`${repo}/releases/${release.id}/assets?name=a.txt`, 'cogs'))
   await make(ada, `${repo}/commits/${commit.sha}/comments`, { body: 'Nice' })
   await make(ada, `${repo}/statuses/${commit.sha}`, { state: 'success' })
-  await make(ada, `${repo}/check-runs`, { name: 'build', head_sha: commit.sha })
+  await make(checker, `${repo}/check-runs`, { name: 'build', head_sha: commit.sha })
   await make(ada, `${repo}/deployments`, { ref: 'main', required_contexts: [] })
   await make(ada, `${repo}/hooks`, { config: { url: 'http://127.0.0.1:9999/hook' } })
   await expect(202, await ben.post(`${repo}/forks`))
@@ -123,7 +124,7 @@ for (const variant of variants) {
     const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
     await forge.organization('acme', ada)
     const client = variant.as(ada)
-    const paths = await fill(client, variant.as(ben))
+    const paths = await fill(client, variant.as(ben), await openChecker(forge, ada))
     await told(forge)
     const isDocumented = openPaths(await client.read('/openapi.json'))
     const found = new Map<string, string>()

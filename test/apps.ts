@@ -1,5 +1,5 @@
 import { createSign } from 'node:crypto'
-import { Client, expect, type Forge, type Person, withPeople } from './forge.ts'
+import { Client, expect, type Forge, Person, withPeople } from './forge.ts'
 
 export interface RegisteredApp {
   id: number
@@ -44,6 +44,16 @@ export async function asInstallation(
 ) {
   const { token } = await expect(201, await asApp(forge, app).post(`/app/installations/${id}/access_tokens`, narrowed))
   return Object.assign(new Client(`${forge.web}/api/v3`, { authorization: `token ${token}` }), { token: token as string })
+}
+
+let checkers = 0
+
+/** The bot of an app that may report checks of all repositories of this person, on both variants. */
+export async function openChecker(forge: Forge, owner: Person, more: Record<string, unknown> = {}) {
+  const app = await registerApp(owner, { name: `Checker ${++checkers}`, default_permissions: { checks: 'write' }, ...more })
+  const installation = await expect(201, await owner.post('/user/installations', { app_slug: app.slug }))
+  const { token } = await asInstallation(forge, app, installation)
+  return Object.assign(new Person(`${app.slug}[bot]`, token, forge), { app })
 }
 
 /** Ada has an app with these permissions, and an organization with two private repositories and a public one. */

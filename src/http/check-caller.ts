@@ -20,7 +20,7 @@ export function checkCaller(endpoint: Endpoint, { caller, application, app }: Ca
   if (!known) throw new Refusal('unauthenticated', 'Requires authentication')
   if (viewer === 'client' || viewer === 'app') return
   if (viewer === 'installation' && !caller.token?.installation_id) {
-    throw forbidden('This API can only be accessed with the token of an installation')
+    throw forbidden('You must authenticate via an app. Use the token of one of its installations.')
   }
   if (viewer === 'password' && caller.via !== 'password') {
     throw forbidden('This API can only be accessed with username and password Basic Auth')

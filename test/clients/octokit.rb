@@ -5,6 +5,8 @@ require 'base64'
 Octokit.configure { |c| c.api_endpoint = "#{ENV.fetch('BELFRY')}/api/v3/" }
 ADA = Octokit::Client.new(access_token: ENV.fetch('ADA'))
 BEN = Octokit::Client.new(access_token: ENV.fetch('BEN'))
+# Only apps report checks.
+CHECKER = Octokit::Client.new(access_token: ENV.fetch('CHECKER'))
 REPO = 'ada/engine'
 
 def chapter(name)
@@ -75,7 +77,7 @@ end
 chapter 'check runs, deployments, branch protection' do
   head = BEN.commit(REPO, 'main').sha
   output = { title: 'Failed', summary: 'One of two' }
-  ADA.create_check_run(REPO, 'unit', head, conclusion: 'failure', output: output)
+  CHECKER.create_check_run(REPO, 'unit', head, conclusion: 'failure', output: output)
   same %w[failure], BEN.check_runs_for_ref(REPO, 'main').check_runs.map(&:conclusion)
   deployment = ADA.create_deployment(REPO, 'main', required_contexts: [])
   ADA.create_deployment_status(deployment.url, 'success')

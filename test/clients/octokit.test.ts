@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
+import { openChecker } from '#test/apps.ts'
 import { linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { base64, engine, readContent, tellCode, tellReleases } from './octokit-code.ts'
@@ -12,9 +13,10 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
   test(`a newcomer with Octokit on the ${variant} variant`, async (t) => {
     await using forge = await openForge({ worker: true })
     const baseUrl = variant === 'versioned' ? forge.versioned : `${forge.web}/api/v3`
-    const [ada, ben] = [await forge.person('ada'), await forge.person('ben')].map(
+    const owner = await forge.person('ada')
+    const [ada, ben, checker] = [owner, await forge.person('ben'), await openChecker(forge, owner)].map(
       ({ token: auth }) => new Octokit({ auth, baseUrl, log }),
-    ) as [Octokit, Octokit]
+    ) as [Octokit, Octokit, Octokit]
     const story = new Story(t, { client: 'Octokit.js (`@octokit/rest`)', version: npmVersion('@octokit/rest') })
     await tellCode(story, ada, ben)
 
@@ -78,7 +80,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       assert.ok(!Array.isArray(await readContent(ada, 'oil.txt')))
     })
 
-    await tellReleases(story, ada, ben)
+    await tellReleases(story, ada, ben, checker)
 
     await story.works('stars, watching, followers', async () => {
       await ben.activity.starRepoForAuthenticatedUser(engine)

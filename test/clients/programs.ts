@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
+import { openChecker } from '#test/apps.ts'
 import { openForge } from '#test/forge.ts'
 import { Story } from './story.ts'
 
@@ -17,8 +18,8 @@ export interface Program {
 }
 
 /**
- * Runs a story that is written in the client's own language. It gets the address and the tokens of Ada and Ben from the environment, and prints
- * `version …` and a line for each chapter: `works …`, `lacks …` or `failed …`.
+ * Runs a story that is written in the client's own language. It gets the address, the tokens of Ada and Ben, and one of an app
+ * that reports checks from the environment, and prints `version …` and a line for each chapter: `works …`, `lacks …` or `failed …`.
  */
 export function tellStory(program: Program) {
   test(`a newcomer with ${program.client}`, async (t) => {
@@ -28,7 +29,8 @@ export function tellStory(program: Program) {
     if (reason !== undefined) return t.skip(`${program.client} was not tried: ${reason}`)
     await using forge = await openForge({ worker: true })
     const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-    const env = { BELFRY: forge.web, ADA: ada.token, BEN: ben.token, ...program.env?.() }
+    const checker = await openChecker(forge, ada)
+    const env = { BELFRY: forge.web, ADA: ada.token, BEN: ben.token, CHECKER: checker.token, ...program.env?.() }
     const { stdout, stderr, failed } = await run(program.command, env)
     const lines = stdout.trim().split('\n')
     const after = (word: string) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1))

@@ -10,7 +10,9 @@ import { createRun, listAnnotations, listRuns, loadRun, type RunChanges, rereque
 import { type CheckStatus, type Conclusion, conclusions, loadSuite } from './suites.ts'
 
 const reading = { permission: 'checks:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'checks:write', scopes: ['public_repo', 'repo'], access: 'push', writable: true } as const
+const writing = { permission: 'checks:write', access: 'push', writable: true } as const
+/** As documented, users and OAuth applications only read checks and request them again. */
+const reporting = { ...writing, viewer: 'installation', own_transaction: true, longest_body: 8 * 1024 * 1024 } as const
 const filters = {
   check_name: text(),
   status: choice('', 'queued', 'in_progress', 'completed'),
@@ -92,12 +94,10 @@ export const api = group('Check runs', [
   post(
     '/repos/{owner}/{repo}/check-runs',
     {
-      ...writing,
+      ...reporting,
       operation: 'checks/create',
       summary: 'Report a check of a commit',
       body: NewRun,
-      longest_body: 8 * 1024 * 1024,
-      own_transaction: true,
       answers: { 201: CheckRunSchema },
     },
     async ({ db, storage, repo, viewer, body, wire }) => {
@@ -114,12 +114,10 @@ export const api = group('Check runs', [
   patch(
     '/repos/{owner}/{repo}/check-runs/{check_run_id}',
     {
-      ...writing,
+      ...reporting,
       operation: 'checks/update',
       summary: 'Change a check run; annotations are added to those that it has',
       body: ChangedRun,
-      longest_body: 8 * 1024 * 1024,
-      own_transaction: true,
       answers: { 200: CheckRunSchema },
     },
     async ({ db, storage, repo, viewer, params, body: { name, ...rest }, wire }) => {
@@ -144,6 +142,7 @@ export const api = group('Check runs', [
     '/repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest',
     {
       ...writing,
+      scopes: ['public_repo', 'repo'],
       operation: 'checks/rerequest-run',
       summary: 'Ask for a completed check to be run again',
       answers: { 201: Empty },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { asInstallation, registerApp } from '#test/apps.ts'
-import { engine } from '#test/conversations.ts'
+import { asInstallation, openChecker, registerApp } from '#test/apps.ts'
+import { engine, fineGrained } from '#test/conversations.ts'
 import { checkVisits } from '#test/documented.ts'
 import { errorsOf, expect, injecting, linesOf } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
@@ -13,9 +13,14 @@ const inject = injecting(openWithTopic)
 
 const annotation = { path: 'readme.txt', start_line: 1, end_line: 2, annotation_level: 'warning', message: 'Odd' }
 
-test('every response about checks matches the public documentation, on both variants', inject(async ({ ben, propose, topic }) => {
+test('every response about checks matches the public documentation, on both variants', inject(async ({
+  forge,
+  ada,
+  propose,
+  topic,
+}) => {
   await propose()
-  await checkVisits(ben, { topic }, [
+  await checkVisits(await openChecker(forge, ada), { topic }, [
     [
       'checks/create',
       201,
@@ -54,12 +59,13 @@ test('every response about checks matches the public documentation, on both vari
   ])
 }))
 
-test('a suite follows from the latest run of each name', inject(async ({ ben, nobody, propose, topic }) => {
+test('a suite follows from the latest run of each name', inject(async ({ forge, ada, nobody, propose, topic }) => {
   await propose()
+  const bot = await openChecker(forge, ada)
   const make = async (name: string, more = {}) =>
-    expect(201, await ben.post(`${engine}/check-runs`, { name, head_sha: topic, ...more }))
+    expect(201, await bot.post(`${engine}/check-runs`, { name, head_sha: topic, ...more }))
   const change = async ({ id }: { id: number }, more: object) =>
-    expect(200, await ben.patch(`${engine}/check-runs/${id}`, more as Record<string, unknown>))
+    expect(200, await bot.patch(`${engine}/check-runs/${id}`, more as Record<string, unknown>))
   const first = await make('build')
   const path = `${engine}/check-suites/${first.check_suite.id}`
   const state = async () => {
@@ -95,26 +101,28 @@ test('a suite follows from the latest run of each name', inject(async ({ ben, no
   for (const url of [second.url, second.output.annotations_url, `${path}/check-runs`]) await expect(200, await nobody.get(url))
 }))
 
-test('annotations are added to those that a run has', inject(async ({ forge, ben, nobody, topic }) => {
+test('annotations are added to those that a run has', inject(async ({ forge, ada, nobody, topic }) => {
+  const bot = await openChecker(forge, ada)
   const output = { title: 'T', summary: 'S', annotations: [annotation, { ...annotation, start_column: 3, end_column: 4 }] }
-  const { id } = await expect(201, await ben.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, output }))
+  const { id } = await expect(201, await bot.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, output }))
   const more = { summary: 'S2', annotations: [{ ...annotation, path: 'a b/ü.txt', title: 'Third' }] }
-  const run = await expect(200, await ben.patch(`${engine}/check-runs/${id}`, { output: more }))
+  const run = await expect(200, await bot.patch(`${engine}/check-runs/${id}`, { output: more }))
   assert.partialDeepStrictEqual(run.output, { title: 'T', summary: 'S2', annotations_count: 3 })
   const listed = await nobody.read(`${engine}/check-runs/${id}/annotations?per_page=2&page=2`)
   assert.deepEqual(linesOf(listed, 'path', 'title', 'start_column'), ['a b/ü.txt Third '])
   await forge.belfry.db.query(sql`update check_runs set annotations_count = 10000`)
-  await expect(422, await ben.patch(`${engine}/check-runs/${id}`, { output: more }))
+  await expect(422, await bot.patch(`${engine}/check-runs/${id}`, { output: more }))
 }))
 
 test('runs and suites are sent to hooks', inject(async ({ forge, ada, ben, propose, topic }) => {
   await propose()
+  const bot = await openChecker(forge, ada)
   await hookOn(ada, 'repos/ada/engine', 'check_run', 'check_suite')
   const heard = await heardOf(forge, async () => {
-    const { id } = await expect(201, await ben.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic }))
+    const { id } = await expect(201, await bot.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic }))
     await expect(422, await ben.post(`${engine}/check-runs/${id}/rerequest`))
-    const { check_suite } = await expect(200, await ben.patch(`${engine}/check-runs/${id}`, { conclusion: 'timed_out' }))
-    await expect(200, await ben.patch(`${engine}/check-runs/${id}`, { output: { summary: 'Late' } }))
+    const { check_suite } = await expect(200, await bot.patch(`${engine}/check-runs/${id}`, { conclusion: 'timed_out' }))
+    await expect(200, await bot.patch(`${engine}/check-runs/${id}`, { output: { summary: 'Late' } }))
     await expect(201, await ben.post(`${engine}/check-runs/${id}/rerequest`))
     assert.partialDeepStrictEqual(await ben.read(`${engine}/check-suites/${check_suite.id}`), {
       status: 'queued',
@@ -127,28 +135,27 @@ test('runs and suites are sent to hooks', inject(async ({ forge, ada, ben, propo
     'check_run created',
     'check_run completed',
     'check_suite completed',
-    'check_run rerequested',
-    'check_suite rerequested',
   ])
   assert.partialDeepStrictEqual(heard[2]?.payload, {
     check_suite: {
       head_sha: topic,
       conclusion: 'timed_out',
       head_commit: { id: topic, message: 'Add notes\n' },
-      app: { slug: 'belfry' },
+      app: { slug: bot.app.slug },
     },
-    sender: { login: 'ben' },
+    sender: { login: bot.login },
   })
   assert.deepEqual(linesOf(heard[0]?.payload.check_run.pull_requests, 'number'), ['1'])
 }))
 
-test('a required check may be a run', inject(async ({ ada, ben, propose, topic }) => {
+test('a required check may be a run', inject(async ({ forge, ada, ben, propose, topic }) => {
   await propose()
+  const bot = await openChecker(forge, ada)
   const required_status_checks = { strict: false, contexts: ['ci'] }
   const rules = { required_status_checks, enforce_admins: null, required_pull_request_reviews: null, restrictions: null }
   await expect(200, await ada.put(`${engine}/branches/main/protection`, rules))
   const report = async (conclusion: string) =>
-    expect(201, await ben.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, conclusion }))
+    expect(201, await bot.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, conclusion }))
   const refusal = async () => (await expect(405, await ben.put(`${engine}/pulls/1/merge`))).message
   await report('cancelled')
   assert.equal(await refusal(), 'Required status check "ci" is failing.')
@@ -159,7 +166,8 @@ test('a required check may be a run', inject(async ({ ada, ben, propose, topic }
   await expect(200, await ben.put(`${engine}/pulls/1/merge`))
 }))
 
-test('a wrong check is refused, and private ones are hidden', inject(async ({ forge, ada, ben, cy, nobody, topic }) => {
+test('a wrong check is refused, and private ones are hidden', inject(async ({ forge, ada, nobody, topic }) => {
+  const bot = await openChecker(forge, ada)
   const run = { name: 'ci', head_sha: topic }
   for (const wrong of [
     {},
@@ -177,19 +185,18 @@ test('a wrong check is refused, and private ones are hidden', inject(async ({ fo
     { ...run, output: { summary: 'S', annotations: [{ ...annotation, start_line: 3 }] } },
     { ...run, output: { summary: 'S', annotations: [{ ...annotation, annotation_level: 'bad' }] } },
   ]) {
-    await expect(422, await ben.post(`${engine}/check-runs`, wrong))
+    await expect(422, await bot.post(`${engine}/check-runs`, wrong))
   }
-  await expect(422, await ben.post(`${engine}/check-suites`, { head_sha: 'main' }))
-  for (const who of [cy, forge.dan]) await expect(403, await who.post(`${engine}/check-runs`, run))
+  await expect(422, await bot.post(`${engine}/check-suites`, { head_sha: 'main' }))
   await expect(401, await nobody.post(`${engine}/check-runs`, run))
-  const { id, check_suite } = await expect(201, await ben.post(`${engine}/check-runs`, run))
-  await ben.owns('other')
+  const { id, check_suite } = await expect(201, await bot.post(`${engine}/check-runs`, run))
+  await ada.owns('other')
   for (const path of [`check-runs/${id}`, `check-suites/${check_suite.id}`, `check-runs/${id}/annotations`]) {
-    await expect(404, await ben.get(`/repos/ben/other/${path}`))
+    await expect(404, await ada.get(`/repos/ada/other/${path}`))
     await expect(200, await nobody.get(`${engine}/${path}`))
   }
-  await expect(404, await ben.patch(`/repos/ben/other/check-runs/${id}`, { conclusion: 'success' }))
-  await expect(404, await ben.post(`/repos/ben/other/check-suites/${check_suite.id}/rerequest`))
+  await expect(404, await bot.patch(`/repos/ada/other/check-runs/${id}`, { conclusion: 'success' }))
+  await expect(404, await ada.post(`/repos/ada/other/check-suites/${check_suite.id}/rerequest`))
   await expect(200, await ada.patch(engine, { private: true }))
   for (const path of [`check-runs/${id}`, `check-suites/${check_suite.id}`, `commits/${topic}/check-runs`]) {
     await expect(404, await forge.dan.get(`${engine}/${path}`))
@@ -197,24 +204,48 @@ test('a wrong check is refused, and private ones are hidden', inject(async ({ fo
   assert.deepEqual(errorsOf(forge), [])
 }))
 
-test('checks of an app name the app, and only the app changes them', inject(async ({ forge, ada, ben, nobody, topic }) => {
-  const app = await registerApp(ada, { default_permissions: { checks: 'write' } })
-  const installation = await expect(201, await ada.post('/user/installations', { app_slug: app.slug }))
-  const bot = await asInstallation(forge, app, installation)
+test('checks name their app, and only that app changes them', inject(async ({ forge, ada, ben, nobody, topic }) => {
+  const bot = await openChecker(forge, ada)
+  const other = await openChecker(forge, ada)
   const run = await expect(201, await bot.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic }))
-  assert.deepEqual([run.app.id, run.app.slug], [app.id, app.slug])
-  await expect(403, await ben.patch(`${engine}/check-runs/${run.id}`, { conclusion: 'success' }))
+  assert.deepEqual([run.app.id, run.app.slug], [bot.app.id, bot.app.slug])
   await expect(200, await bot.patch(`${engine}/check-runs/${run.id}`, { conclusion: 'failure' }))
-  const own = await expect(201, await ben.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, conclusion: 'success' }))
-  assert.notEqual(own.check_suite.id, run.check_suite.id)
-  await expect(403, await bot.patch(`${engine}/check-runs/${own.id}`, { conclusion: 'failure' }))
+  const second = await expect(
+    201,
+    await other.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, conclusion: 'success' }),
+  )
+  assert.notEqual(second.check_suite.id, run.check_suite.id)
+  await expect(403, await bot.patch(`${engine}/check-runs/${second.id}`, { conclusion: 'failure' }))
   const listed = async (query: string) =>
     linesOf((await nobody.read(`${engine}/commits/topic/check-runs${query}`)).check_runs, 'app.slug', 'conclusion')
-  assert.deepEqual(await listed(''), ['belfry success', `${app.slug} failure`])
-  assert.deepEqual(await listed(`?app_id=${app.id}`), [`${app.slug} failure`])
+  assert.deepEqual(await listed(''), [`${other.app.slug} success`, `${bot.app.slug} failure`])
+  assert.deepEqual(await listed(`?app_id=${bot.app.id}`), [`${bot.app.slug} failure`])
   const rules = { enforce_admins: true, required_pull_request_reviews: null, restrictions: null }
-  const checks = [{ context: 'ci', app_id: app.id }]
+  const checks = [{ context: 'ci', app_id: bot.app.id }]
   await expect(200, await ada.put(`${engine}/branches/main/protection`, { ...rules, required_status_checks: { checks } }))
   const refused = await expect(422, await ben.patch(`${engine}/git/refs/heads/main`, { sha: topic }))
   assert.equal(refused.message, 'Required status check "ci" is failing.')
+}))
+
+test('only apps report checks, and users request them again', inject(async ({ forge, ada, ben, cy, nobody, topic }) => {
+  const bot = await openChecker(forge, ada)
+  const run = { name: 'ci', head_sha: topic, conclusion: 'success' }
+  const { id, check_suite } = await expect(201, await bot.post(`${engine}/check-runs`, { ...run, conclusion: 'failure' }))
+  const fine = await fineGrained(forge, 'ada', { metadata: 'read', checks: 'write' })
+  for (const who of [ada, ada.versioned, ben, cy, fine, forge.admin])
+    for (const refused of [
+      await who.post(`${engine}/check-runs`, run),
+      await who.patch(`${engine}/check-runs/${id}`, { conclusion: 'success' }),
+      await who.post(`${engine}/check-suites`, { head_sha: topic }),
+      await who.post('/repos/ada/nowhere/check-runs', run),
+    ])
+      assert.match((await expect(403, refused)).message, /^You must authenticate via an app\. /)
+  await expect(401, await nobody.post(`${engine}/check-runs`, run))
+  const unpermitted = await registerApp(ada, { default_permissions: { checks: 'read' } })
+  const installation = await expect(201, await ada.post('/user/installations', { app_slug: unpermitted.slug }))
+  await expect(403, await (await asInstallation(forge, unpermitted, installation)).post(`${engine}/check-runs`, run))
+  assert.equal((await nobody.read(`${engine}/check-runs/${id}`)).conclusion, 'failure')
+  await expect(403, await cy.post(`${engine}/check-runs/${id}/rerequest`))
+  await expect(201, await ben.post(`${engine}/check-runs/${id}/rerequest`))
+  await expect(201, await ben.post(`${engine}/check-suites/${check_suite.id}/rerequest`))
 }))

@@ -17,7 +17,7 @@ import { type Static, Type } from '#platform/schema.ts'
 import type { Annotation, CheckRun } from './runs.ts'
 import type { CheckedPull, CheckSuite } from './suites.ts'
 
-/** The app of checks that a user's token created. Clients expect one. */
+/** The app of checks that users created before only apps could. Clients expect one. */
 const ownApp: App = {
   id: 0,
   application_id: 0,
@@ -26,7 +26,7 @@ const ownApp: App = {
   slug: 'belfry',
   name: 'Belfry',
   url: '',
-  description: 'Checks that users report with their own tokens',
+  description: 'Checks that users reported with their own tokens',
   callback_url: '',
   setup_url: null,
   owner_id: 0,

@@ -35,7 +35,7 @@ export interface CheckSuite {
   conclusion: Conclusion | null
   runs_count: number
   pulls: CheckedPull[]
-  /** Null for checks that a user's token created. */
+  /** Null for checks that users created before only apps could. */
   app: App | null
   created_at: Date
   updated_at: Date
@@ -87,7 +87,7 @@ export async function listSuites(
   return { rows: rows.map(withDates), total }
 }
 
-/** Whether a suite `s` is of the app with this id. The app of users' own checks is 0. */
+/** Whether a suite `s` is of the app with this id. The app of checks that users created is 0. */
 export function isOfApp(app_id: string): Sql {
   return /^\d{1,15}$/.test(app_id) ? sql`coalesce(s.app_id, 0) = ${Number(app_id)}` : sql`true`
 }
@@ -95,11 +95,9 @@ export function isOfApp(app_id: string): Sql {
 /** The app that a user is the bot of. */
 const appOf = (user: { id: number }) => sql`(select id from apps where bot_id = ${user.id})`
 
-/** Only the app that created a check may change it, and users change what users created. */
+/** Only the app that created a check may change it. */
 export async function checkMayChange(db: Queryable, user: { id: number }, suite: { id: number }) {
-  const { rowCount } = await db.query(
-    sql`select from check_suites where id = ${suite.id} and app_id is not distinct from ${appOf(user)}`,
-  )
+  const { rowCount } = await db.query(sql`select from check_suites where id = ${suite.id} and app_id = ${appOf(user)}`)
   if (!rowCount) throw forbidden('Only the app that created a check may change it.')
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openChecker } from '#test/apps.ts'
 import { engine, fineGrained } from '#test/conversations.ts'
 import { checkVisits } from '#test/documented.ts'
 import { errorsOf, expect, injecting, linesOf } from '#test/forge.ts'
@@ -57,7 +58,7 @@ test('deployments are listed by what they are of, and name their environments', 
   await expect(404, await nobody.get(`${engine}/environments/staging`))
 }))
 
-test('a commit is deployed when its contexts have succeeded', inject(async ({ ada, ben, topic }) => {
+test('a commit is deployed when its contexts have succeeded', inject(async ({ forge, ada, ben, topic }) => {
   const deploy = (body = {}) => ben.post(path, { ref: 'topic', ...body })
   const report = async (state: string, context: string) =>
     expect(201, await ada.post(`${engine}/statuses/${topic}`, { state, context }))
@@ -71,7 +72,7 @@ test('a commit is deployed when its contexts have succeeded', inject(async ({ ad
   await expect(409, await deploy({ required_contexts: ['ci', 'never'] }))
   await report('success', 'lint')
   await expect(201, await deploy())
-  await expect(201, await ada.post(`${engine}/check-runs`, { name: 'unit', head_sha: topic }))
+  await expect(201, await (await openChecker(forge, ada)).post(`${engine}/check-runs`, { name: 'unit', head_sha: topic }))
   await expect(409, await deploy())
 }))
 

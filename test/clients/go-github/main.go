@@ -124,7 +124,8 @@ func main() {
 	chapter("check runs, deployments, branch protection", func() {
 		head, _, err := ben.Repositories.GetCommit(ctx, owner, name, "main", nil)
 		must(err)
-		_, _, err = ada.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{
+		// Only apps report checks.
+		_, _, err = client(os.Getenv("CHECKER")).Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{
 			Name: "unit", HeadSHA: head.GetSHA(), Conclusion: github.String("failure"),
 			Output: &github.CheckRunOutput{Title: github.String("Failed"), Summary: github.String("One of two")},
 		})

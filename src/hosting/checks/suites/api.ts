@@ -8,13 +8,7 @@ import { text } from '#http/input.ts'
 import { Type } from '#platform/schema.ts'
 
 const reading = { permission: 'checks:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = {
-  permission: 'checks:write',
-  scopes: ['public_repo', 'repo'],
-  access: 'push',
-  writable: true,
-  own_transaction: true,
-} as const
+const writing = { permission: 'checks:write', access: 'push', writable: true, own_transaction: true } as const
 const SuitesSchema = Type.Object(
   { total_count: Type.Integer(), check_suites: Type.Array(CheckSuiteSchema) },
   { title: 'CheckSuites' },
@@ -34,6 +28,7 @@ export const api = group('Check suites', [
     '/repos/{owner}/{repo}/check-suites',
     {
       ...writing,
+      viewer: 'installation',
       operation: 'checks/create-suite',
       summary: 'Create the check suite of a commit; 200 if it has one',
       body: Type.Object({ head_sha: Type.String() }),
@@ -73,6 +68,7 @@ export const api = group('Check suites', [
     '/repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest',
     {
       ...writing,
+      scopes: ['public_repo', 'repo'],
       operation: 'checks/rerequest-suite',
       summary: 'Ask for the checks of a suite to be run again',
       answers: { 201: Type.Object({}, { title: 'EmptyObject' }) },
