@@ -25,8 +25,8 @@ const engine = '/repos/ada/engine'
 
 test('an Accept header of dashes or spaces is parsed in linear time', async () => {
   const accept = (type: string) => forge.nobody.with({ accept: type }).get('/meta')
-  await expect(415, await accept(`application/vnd.github${'-'.repeat(10_000)}!`))
-  await expect(415, await accept(`text/html${' '.repeat(10_000)}x`))
+  await expect(200, await accept(`application/vnd.github${'-'.repeat(10_000)}!`))
+  await expect(200, await accept(`text/html${' '.repeat(10_000)}x`))
   await expect(200, await accept(`application/vnd.github${'-a'.repeat(5000)}+json`))
   await expect(200, await accept('application/vnd.github-a.b-c.v3+json'))
 })

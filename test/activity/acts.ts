@@ -22,7 +22,7 @@ export async function create(crowd: Crowd, who: string, owner: string, options: 
 }
 
 export async function pushSomething(crowd: Crowd) {
-  const scene = crowd.scene(push, ({ parent, network, id }) => parent === null && network === id)
+  const scene = crowd.scene(push, ({ was_forked }) => !was_forked)
   if (!scene) return
   const { repo, who, path, may } = scene
   const body = { message: 'Write', content: btoa('written') }

@@ -6,6 +6,10 @@ export interface Repo {
   private: boolean
   parent: number | null
   network: number
+  /** Its contents are copied by a job, which does not run here. */
+  was_forked: boolean
+  /** Its readers must be readers of its parent too. */
+  forked_from_private: boolean
   collaborators: Map<string, number>
   /** Users who watch it (true) or ignore it (false). */
   minds: Map<string, boolean>
@@ -53,8 +57,13 @@ export class World {
     this.#log.push({ type, actor, repo: repo.id, public: !repo.private, at: this.now, about })
   }
 
-  /** The highest access that a user has by ownership, membership, team or collaboration. */
+  /** The highest access that a user has by ownership, membership, team or collaboration. A private fork needs its parent too. */
   accessByName(who: string, repo: Repo): number {
+    const parent = this.repos.get(repo.parent ?? 0)
+    return repo.forked_from_private && !(parent && this.access(who, parent) > 0) ? 0 : this.#accessHere(who, repo)
+  }
+
+  #accessHere(who: string, repo: Repo): number {
     const org = this.orgs.get(repo.owner)
     const role = org?.members.get(who)
     return Math.max(
@@ -85,6 +94,8 @@ export class World {
       ...made,
       parent: parent?.id ?? null,
       network: parent?.network ?? made.id,
+      was_forked: parent !== undefined,
+      forked_from_private: parent?.private ?? false,
       collaborators: new Map(),
       minds: new Map([[actor, true]]),
       stars: new Set(),
@@ -101,10 +112,30 @@ export class World {
 
   setPrivate(actor: string, repo: Repo, hidden: boolean) {
     const published = repo.private && !hidden
+    if (repo.private !== hidden) this.#detachForks(repo)
     this.changingAccess(() => {
       repo.private = hidden
     })
     if (published) this.happen('PublicEvent', actor, repo)
+  }
+
+  #forksOf(repo: Repo) {
+    return [...this.repos.values()].filter(({ parent }) => parent === repo.id).sort((a, b) => a.id - b.id)
+  }
+
+  /** Public forks stay together below the oldest of them, and each private one stands alone. */
+  #detachForks(repo: Repo) {
+    const [heir, ...others] = this.#forksOf(repo).filter((fork) => !fork.private)
+    for (const fork of others) fork.parent = heir?.id ?? null
+    for (const fork of this.#forksOf(repo)) {
+      Object.assign(fork, { parent: null, forked_from_private: false })
+      this.#moveTo(fork, fork.id)
+    }
+  }
+
+  #moveTo(repo: Repo, network: number) {
+    repo.network = network
+    for (const fork of this.#forksOf(repo)) this.#moveTo(fork, network)
   }
 
   transfer(repo: Repo, owner: string) {
@@ -121,9 +152,10 @@ export class World {
     )
   }
 
-  /** Forks live on: below what it was forked from, or below the oldest of them. */
+  /** Forks live on: below what it was forked from, or below the oldest of them. Those of a private repository end with it. */
   delete(repo: Repo) {
-    const forks = [...this.repos.values()].filter(({ parent }) => parent === repo.id).sort((a, b) => a.id - b.id)
+    const forks = this.#forksOf(repo)
+    if (repo.private && repo.parent === null) for (const fork of forks) this.delete(fork)
     const heir = repo.parent ?? forks[0]?.id ?? null
     for (const fork of forks) fork.parent = fork.id === heir ? null : heir
     this.repos.delete(repo.id)

@@ -15,6 +15,8 @@ interface Shown {
   last_read_at: string | null
 }
 
+/** The value of the spec's dialect for a thread that was never read. */
+const neverRead = '1970-01-01T00:00:00Z'
 const lastOf = (url: string) => url.split('/').at(-1)
 const second = (moment: number) => new Date(moment).toISOString().replace(/\.\d+/, '')
 
@@ -30,7 +32,7 @@ function lineOf({ repo, type, number, title, state, latest }: Topic, thread: Thr
 function shownLine({ repository, subject, reason, unread, done, updated_at, last_read_at }: Shown) {
   const { type, title, state, url, latest_comment_url } = subject
   const flags = `${unread ? 'unread' : 'read'}${done ? ', done' : ''}`
-  return `${reason}: ${type} ${lastOf(url)} '${title}' (${state}) of ${repository.full_name}, ${lastOf(latest_comment_url)}; ${flags}, ${updated_at}, ${last_read_at ?? 'never'}`
+  return `${reason}: ${type} ${lastOf(url)} '${title}' (${state}) of ${repository.full_name}, ${lastOf(latest_comment_url)}; ${flags}, ${updated_at}, ${last_read_at === neverRead ? 'never' : last_read_at}`
 }
 
 /** Read and unread threads. */
@@ -108,7 +110,8 @@ export async function compareOne(crowd: Crowd, ids: Ids, who: string) {
     const [one, reasons, subscription] = await Promise.all(paths.map((each): Promise<Response> => person.get(each)))
     const mind = topic.minds.get(who)
     const there = inboxes.isShown(who, topic)
-    const takesPart = there && mind !== undefined && mind.state !== 'muted'
+    const watches = topic.repo.minds.get(who) === true
+    const takesPart = there && (mind?.state !== 'muted' || watches)
     assert.deepEqual(
       [one?.status, reasons?.status, subscription?.status],
       [there, there, takesPart].map((ok) => (ok ? 200 : 404)),
@@ -124,10 +127,15 @@ export async function compareOne(crowd: Crowd, ids: Ids, who: string) {
     )
     if (!takesPart || !subscription) continue
     const { subscribed, ignored, reason } = (await subscription.json()) as Record<string, unknown>
-    const state = mind.state === 'subscribed'
+    const decided = mind && mind.state !== 'muted' ? mind : undefined
+    const isSubscribed = decided ? decided.state === 'subscribed' : watches
     assert.deepEqual(
       { subscribed, ignored, reason },
-      { subscribed: state, ignored: !state, reason: state ? mind.reason : null },
+      {
+        subscribed: isSubscribed,
+        ignored: decided?.state === 'ignored',
+        reason: isSubscribed ? (decided?.reason ?? 'subscribed') : null,
+      },
       where,
     )
   }

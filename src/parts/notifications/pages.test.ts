@@ -92,7 +92,8 @@ test('threads are marked, done, muted and restored by plain forms', async () => 
   await undo(muted.text)
   assert.deepEqual(await states(), [3, 4, 0])
   assert.equal((await forge.ben.read(`/notifications/threads/${Number.parseInt(steam, 10)}/subscription`)).subscribed, true)
-  assert.equal(await subscription(smoke), 404)
+  const watched = await forge.ben.read(`/notifications/threads/${Number.parseInt(smoke, 10)}/subscription`)
+  assert.deepEqual([watched.subscribed, watched.ignored], [true, false])
 
   await act('done', [steam])
   assert.match((await act('undone', [steam])).text, /1 back in the inbox/)

@@ -24,7 +24,6 @@ const cases: Case[] = [
   ['external', 'http://①②⑦.0.0.1/', '', '127.0.0.1 is a loopback address'],
   ['external', 'http://127。0。0。1/', '', '127.0.0.1 is a loopback address'],
   ['external', 'http:127.0.0.1', '', '127.0.0.1 is a loopback address'],
-  ['external', 'http://127.0.0.1\t/', '', '127.0.0.1 is a loopback address'],
   ['external', 'http://0/', '', '0.0.0.0 is an unspecified address'],
   ['external', 'http://0.0.0.0:3000/', '', '0.0.0.0 is an unspecified address'],
   ['external', 'http://10.1/', '', '10.0.0.1 is a private address'],

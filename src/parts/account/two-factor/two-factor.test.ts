@@ -60,7 +60,7 @@ test('git takes the password of an account until it has a second factor, and a t
   const known = '404 Repository not found.\n'
   assert.deepEqual([await ask("ada's password"), await ask(token)], [known, known])
   await enrolApp(forge, forge.ada)
-  const refused = '401 This account has a second factor: use a personal access token as the password.\n'
+  const refused = '401 This account has a second factor. Use a personal access token instead of the password.\n'
   assert.deepEqual([await ask("ada's password"), await ask(token)], [refused, known])
 })
 
