@@ -96,7 +96,7 @@ export async function transferSomething(crowd: Crowd) {
   const { repo, who, path, may } = crowd.scene(admin) ?? assert.fail()
   const owner = crowd.pick([...logins, ...crowd.world.orgs.keys(), ...crowd.world.orgs.keys()])
   const org = crowd.world.orgs.get(owner)
-  const able = may && owner !== repo.owner
+  const able = may && owner !== repo.owner && !repo.forked_from_private
   if (!(await crowd.ask(who, 'post', `${path}/transfer`, { new_owner: owner }, able))) return
   if (owner === who || org?.members.has(who)) return crowd.world.transfer(repo, owner)
   // The other side accepts, and keeps everyone.
