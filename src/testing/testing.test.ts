@@ -127,6 +127,20 @@ describe('a test server', () => {
     )
   })
 
+  test('a request to what Belfry does not serve can fail a test', async () => {
+    await server.requests.assertServed()
+    const missing = await fetch(`${server.url}/api/v3/repos/alice/nothing`)
+    assert.equal(missing.status, 404)
+    await server.requests.assertServed()
+    await fetch(`${server.versionedUrl}/repos/alice/tower/actions/runs`)
+    await assert.rejects(
+      server.requests.assertServed(),
+      /does not serve .*\n {2}GET \/repos\/alice\/tower\/actions\/runs: Actions$/,
+    )
+    await server.reset()
+    await server.requests.assertServed()
+  })
+
   test('a delivery can be waited for, and one that does not come is explained', async () => {
     const receiver = createServer((_, response) => response.end())
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
