@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { endWhenIdle } from '#git/idle-clients.ts'
 
@@ -33,7 +34,8 @@ export function markStreamed(scope: FastifyInstance) {
  */
 export function limitBodyTime(app: FastifyInstance, seconds: number, refuse: Refuse) {
   app.addHook('onRequest', (request, reply, done) => {
-    if (hasBody(request)) watch(request, reply, seconds, refuse)
+    // A request that the server makes to itself has no connection.
+    if (hasBody(request) && request.raw.socket instanceof Socket) watch(request, reply, seconds, refuse)
     done()
   })
 }
