@@ -109,6 +109,8 @@ test('a kill of the server and its database during pushes loses no push and reco
     waitIn(followed.path, 'update'),
   ])
   const [begunHook, movedHook, foundHook, followedHook] = hooks
+  // After five seconds, git would tell the client that it lives, and end because its server does not.
+  for (const { path } of [found, followed]) await git(['-C', path, 'config', 'receive.keepAlive', '0'])
   await answered.work.push()
   const cut = [begun, moved, found, followed].map((repository) => repository.push())
   await Promise.all(hooks.map((hook) => hook.reached()))
