@@ -139,6 +139,7 @@ test('a busy webhook', async (context) => {
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('link', { name: 'https://ci.example.com', exact: false }).first().click()
     await page.getByRole('link', { name: 'Failed' }).click()
+    await page.waitForURL(/status=failure/)
     assert.equal((await titles(page)).length, 3)
     await page.getByRole('link', { name: 'All', exact: true }).click()
     await page.getByRole('link', { name: 'Older' }).click()
