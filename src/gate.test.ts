@@ -46,8 +46,15 @@ test('on a server for signed-in users, every endpoint of both APIs answers 401 w
     }
   }
   assert.deepEqual(new Set(open), new Set(['POST /app-manifests/{code}/conversions: 404']), 'whose code is the credential')
-  const { status, text } = await ask(`${forge.nobody.base}/repos/ada/absent`)
-  assert.deepEqual([status, JSON.parse(text).message], [401, 'Requires authentication'])
+  for (const { base } of [forge.nobody, forge.nobodyVersioned]) {
+    for (const path of ['/repos/ada/absent', '/repos/ada/engine/rulesets', '/user/', '/nothing?x=1']) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const { status, headers, text } = await ask(`${base}${path}`, { method })
+        assert.deepEqual([status, headers.get('x-belfry-unserved')], [401, null], `${method} ${path}`)
+        if (method !== 'HEAD') assert.equal(JSON.parse(text).message, 'Requires authentication')
+      }
+    }
+  }
   assert.equal((await forge.ada.get('/repos/ada/engine')).status, 200)
 })
 

@@ -22,7 +22,8 @@ export function guardAnonymous(listener: FastifyInstance, belfry: Belfry) {
   const authenticator = new Authenticator(belfry)
 
   listener.addHook('onRequest', async (request, reply) => {
-    const route = request.routeOptions.url ?? ''
+    // An unknown address has no route. The API answers it itself below its prefix.
+    const route = request.routeOptions.url ?? pathOf(request)
     if (open.test(route) || git.test(route)) return
     // Forms need a session themselves, and show what was typed after the next sign-in.
     if (request.method === 'POST' || (await findVisitor(belfry, request))) return
