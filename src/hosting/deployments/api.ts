@@ -210,7 +210,7 @@ export const api = group('Deployments', [
     },
   ),
   get(
-    '/repos/{owner}/{repo}/environments/{environment_name+}',
+    '/repos/{owner}/{repo}/environments/{environment_name}',
     {
       ...reading,
       operation: 'repos/get-environment',
