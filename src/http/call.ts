@@ -19,6 +19,7 @@ import { type Allowance, type Budget, leftOf, RateLimiter } from './rate-limit.t
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
 import { shareRateLimits } from './shared-rate-limits.ts'
+import { NotServed } from './unserved.ts'
 import { takeVisitor } from './visitor-request.ts'
 
 /** The properties of a request before its endpoint runs. */
@@ -139,6 +140,7 @@ export function openCalls(
       throw new Refusal('unauthenticated', 'Requires authentication')
     endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
+    else if (request.is404) throw new NotServed(request.method)
     // Every other body is JSON: curl sends the type of forms, and some clients send none.
     if (!endpoint?.raw_body) request.headers['content-type'] = 'application/json'
   }

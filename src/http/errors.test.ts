@@ -2,17 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
 
-test('an unknown route, a wrong method and a trailing slash are 404 in the documented shape', async () => {
-  await using forge = await openForge()
-  for (const client of [forge.nobody, forge.nobodyVersioned]) {
-    for (const answer of [await client.get('/nothing/here'), await client.post('/versions'), await client.get('/user/')]) {
-      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
-      const body = await expect(404, answer)
-      assert.deepEqual(body, { message: 'Not Found', documentation_url: `${forge.web}/docs`, status: '404' })
-    }
-  }
-})
-
 test('no credentials where a user is needed are 401, wrong ones are 401 anywhere', async () => {
   await using forge = await openForge()
   assert.equal((await expect(401, await forge.nobody.get('/user'))).message, 'Requires authentication')
@@ -80,10 +69,11 @@ test('a body is read as JSON whatever its content type says, and an empty one as
   await expect(202, await ben.post('/repos/ada/two/forks'))
 })
 
-test('GraphQL clients get a message that they can print', async () => {
+test('GraphQL clients get a message that they can print, and the mark of what is not served', async () => {
   await using forge = await openForge()
   for (const url of [`${forge.web}/api/graphql`, `${forge.versioned}/graphql`]) {
-    const { message } = await expect(404, await forge.nobody.with({ 'content-type': 'text/plain' }).post(url, 'no JSON'))
-    assert.equal(message, 'Belfry serves no GraphQL. Use the REST API.')
+    const answer = await forge.nobody.with({ 'content-type': 'text/plain' }).post(url, 'no JSON')
+    assert.equal((await expect(404, answer)).message, 'Belfry serves no GraphQL. Use the REST API.')
+    assert.equal(answer.headers.get('x-belfry-unserved'), 'true')
   }
 })

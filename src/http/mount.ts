@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
 import { CodeRequired } from '#identity/callers.ts'
-import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
 import { markStreamed } from './body-deadlines.ts'
@@ -22,7 +21,7 @@ import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { serialize } from './serialize.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
-import { notServed, unservedArea, unservedHeader } from './unserved.ts'
+import { markUnserved, NotServed } from './unserved.ts'
 import { openValidator } from './validation.ts'
 
 declare module 'fastify' {
@@ -62,11 +61,8 @@ export function mountApi(
       app.setErrorHandler(async (error, request, reply) =>
         sendError(request, reply, await explainDeletion(belfry.db, request, error)),
       )
-      app.setNotFoundHandler((request, reply) => {
-        const area = unservedArea(request.url.slice(variant.prefix.length))
-        if (area) reply.header(unservedHeader, area)
-        return sendError(request, reply, area ? notServed(area) : missing())
-      })
+      // The hooks of calls answer before the body is read. They run for an unknown address because it has a handler here.
+      app.setNotFoundHandler(() => {})
       const endpoints = groups.flatMap((group) => group.endpoints)
       for (const endpoint of endpoints) if (!endpoint.raw_body) mount(app, resources, endpoint, variant)
       app.register(async (raw) => {
@@ -123,6 +119,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   if (request.routeOptions.config.endpoint?.raw_body) request.raw.resume()
   if (error instanceof Moved) return sendMoved(request, reply, error)
   const documentation_url = `${request.call.wire.web}/docs`
+  if (error instanceof NotServed) markUnserved(reply)
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
   const { status, message = 'Server Error', faults } = handleError(request, reply, error)
   return reply.type('application/json; charset=utf-8').send(errorBody(status, message, documentation_url, faults))

@@ -72,8 +72,8 @@ export interface RecordedRequest {
   status: number | null
   /** The id of the fault that answered or delayed it. */
   fault: number | null
-  /** The part of the public API that it asked for, if Belfry does not serve that part. */
-  unserved: string | null
+  /** Whether Belfry serves no such address and method. */
+  unserved: boolean
 }
 
 /** What goes wrong with requests that match. */

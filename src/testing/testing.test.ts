@@ -132,11 +132,15 @@ describe('a test server', () => {
     const missing = await fetch(`${server.url}/api/v3/repos/alice/nothing`)
     assert.equal(missing.status, 404)
     await server.requests.assertServed()
+    await server.fault({ match: { path: '/gists' }, status: 404 })
+    await fetch(`${server.versionedUrl}/gists`)
+    await server.requests.assertServed()
     await fetch(`${server.versionedUrl}/repos/alice/tower/actions/runs`)
-    await assert.rejects(
-      server.requests.assertServed(),
-      /does not serve .*\n {2}GET \/repos\/alice\/tower\/actions\/runs: Actions$/,
-    )
+    await fetch(`${server.url}/api/v3/repos/alice/tower/issues/1/sub_issues`, { method: 'POST', body: '{}' })
+    await fetch(`${server.url}/api/graphql`, { method: 'POST', body: '{}' })
+    const lines = ['GET /repos/alice/tower/actions/runs', 'POST /repos/alice/tower/issues/1/sub_issues', 'POST /api/graphql']
+    const message = ['Belfry does not serve these addresses:', ...lines].join('\n  ')
+    await assert.rejects(server.requests.assertServed(), { message })
     await server.reset()
     await server.requests.assertServed()
   })

@@ -206,12 +206,12 @@ export class Requests {
     )
   }
 
-  /** Throws an error that lists the requests to parts of the public API that Belfry does not serve. */
+  /** Throws an error that lists the requests to addresses that Belfry does not serve. */
   async assertServed(): Promise<void> {
-    const unserved = (await this.list()).filter((request) => request.unserved !== null)
+    const unserved = (await this.list()).filter((request) => request.unserved)
     if (!unserved.length) return
-    const lines = unserved.map((request) => `  ${request.method} ${request.path}: ${request.unserved}`)
-    throw new BelfryTestError(`Belfry does not serve these parts of the public API:\n${lines.join('\n')}`)
+    const lines = unserved.map((request) => `  ${request.method} ${request.path}`)
+    throw new BelfryTestError(`Belfry does not serve these addresses:\n${lines.join('\n')}`)
   }
 
   async clear(): Promise<void> {

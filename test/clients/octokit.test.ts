@@ -198,11 +198,13 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     })
 
     await story.lacks('GraphQL', /Belfry serves no GraphQL/, () => ada.graphql('{ viewer { login } }'))
-    await story.lacks('gists', /^Not Found: Belfry does not serve gists/, () =>
+    await story.lacks('gists', /^Not Found: Belfry does not serve POST at this address/, () =>
       ada.gists.create({ files: { 'a.txt': { content: 'One' } } }),
     )
-    await story.lacks('Actions', /^Not Found: Belfry does not serve Actions/, () => ada.actions.listRepoWorkflows(engine))
-    await story.lacks('packages', /^Not Found: Belfry does not serve packages/, () =>
+    await story.lacks('Actions', /^Not Found: Belfry does not serve GET at this address/, () =>
+      ada.actions.listRepoWorkflows(engine),
+    )
+    await story.lacks('packages', /^Not Found: Belfry does not serve GET at this address/, () =>
       ada.packages.listPackagesForUser({ username: 'ada', package_type: 'npm' }),
     )
     await story.end()

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { unservedArea } from '#http/unserved.ts'
+import { isUnserved } from '#http/unserved.ts'
 import type { RecordedRequest, RequestMatch } from '../protocol.ts'
 import { compileMatch } from './request-match.ts'
 
@@ -45,7 +45,7 @@ export class RequestLog {
       body: null,
       status: null,
       fault: null,
-      unserved: null,
+      unserved: false,
     }
     const recording = { record, response, chunks: keepBody(request) }
     this.#recordings.push(recording)
@@ -57,7 +57,7 @@ export class RequestLog {
     for (const { record, response, chunks } of this.#recordings) {
       record.status = response.headersSent ? response.statusCode : null
       record.body ??= readBody(chunks)
-      record.unserved = (record.status === 404 && unservedArea(record.path)) || null
+      record.unserved = isUnserved(response)
     }
     return this.#recordings.map(({ record }) => record).filter(compileMatch(match))
   }

@@ -44,7 +44,7 @@ export function overview({ sections, count }: Reference, { bases, limits }: Fact
   "documentation_url": "${bases['self-hosted'].replace(/\/api\/v3$/, '')}/docs",
   "status": "422"
 }</pre>
-<p>401 means that the token is missing or wrong, 403 that it may not do this, 404 that the record does not exist or is hidden, 409 that the request conflicts with the present state. 503 has <code>Retry-After</code>: send the request again after that time. Every response has an id, <code>X-GitHub-Request-Id</code> or <code>X-Service-Request-Id</code>; the server's log has the same one.</p>
+<p>401 means that the token is missing or wrong, 403 that it may not do this, 404 that the record does not exist or is hidden (with the header <code>X-Belfry-Unserved</code>, that no operation has this address and method), 409 that the request conflicts with the present state. 503 has <code>Retry-After</code>: send the request again after that time. Every response has an id, <code>X-GitHub-Request-Id</code> or <code>X-Service-Request-Id</code>; the server's log has the same one.</p>
 <h2>Webhooks</h2>
 <p>To be told what happens instead of asking, <a href="/docs/webhooks">create a webhook</a> for a repository or an organization. Belfry sends a <code>POST</code> request with a JSON payload for each event, and signs it if the webhook has a secret (<code>X-Hub-Signature-256</code>). Each delivery is kept and can be <a href="/docs/webhook-deliveries">read and repeated</a>.</p>`
 }
