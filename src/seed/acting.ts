@@ -1,7 +1,7 @@
 import { createRun, type RunChanges } from '#hosting/checks/runs.ts'
 import { acceptInvitation, addCollaborator } from '#hosting/collaborators/collaborators.ts'
 import { createComment } from '#hosting/issues/comments/update.ts'
-import { type IssueChanges, insertIssue, type NewIssue, updateIssue } from '#hosting/issues/update.ts'
+import { createIssue, type IssueChanges, type NewIssue, updateIssue } from '#hosting/issues/update.ts'
 import { createLabel } from '#hosting/labels/update.ts'
 import { loadMilestone } from '#hosting/milestones/milestones.ts'
 import { createMilestone, type MilestoneChanges, updateMilestone } from '#hosting/milestones/update.ts'
@@ -37,7 +37,7 @@ export async function openIssue(
   const { actor, repo, viewer } = await stage.as(by, full_name)
   const wanted = { ...issue, body: stage.text(issue.body) }
   const raised = { ...repo, access: Math.max(repo.access, levelOf(least)) }
-  const { number } = await stage.transaction((db) => insertIssue(db, viewer, raised, actor, wanted))
+  const { number } = await stage.transaction((db) => createIssue(db, viewer, raised, actor, wanted))
   stage.numbers.set(name, number)
 }
 

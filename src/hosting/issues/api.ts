@@ -77,9 +77,11 @@ export const api = group('Issues', [
     async ({ db, caller, repo, viewer, body, wire }) => {
       checkChangeable(repo)
       await checkTokenIncludes(db, caller, repo)
-      return created(
-        issueJson(await createIssue(db, caller, repo, viewer, { ...plain(body), title: String(body.title) }), repo, wire),
-      )
+      const wanted = { ...plain(body), title: String(body.title) }
+      const made = await createIssue(db, caller, repo, viewer, wanted)
+      const { labels = [], assignees = [], milestone = null } = wanted
+      const isWhole = !labels.length && !assignees.length && milestone === null
+      return created(issueJson(isWhole ? made : await loadIssue(db, repo, made.number), repo, wire))
     },
   ),
   get(

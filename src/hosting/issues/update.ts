@@ -10,7 +10,7 @@ import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
 import { type Issue, insertedIssue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
-import { checkEnabled, checkMayEdit, mayTriage } from './rights.ts'
+import { checkMayEdit, mayTriage } from './rights.ts'
 import { addLabels, setAssignees, setLabels } from './triage.ts'
 
 export interface NewIssue {
@@ -27,21 +27,8 @@ export interface IssueChanges extends Partial<NewIssue> {
   state_reason?: StateReason | null
 }
 
+/** Returns the issue without its labels, assignees and milestone: a caller that shows them loads it. */
 export async function createIssue(
-  db: Transaction,
-  viewer: Viewer,
-  repo: Repository,
-  author: Account,
-  wanted: NewIssue,
-): Promise<Issue> {
-  const made = await insertIssue(db, viewer, repo, author, wanted)
-  checkEnabled(repo)
-  const { labels = [], assignees = [], milestone = null } = wanted
-  return labels.length || assignees.length || milestone !== null ? loadIssue(db, repo, made.number) : made
-}
-
-/** As createIssue, for callers that do not show the issue: without its labels, assignees and milestone. */
-export async function insertIssue(
   db: Transaction,
   viewer: Viewer,
   repo: Repository,
