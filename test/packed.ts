@@ -36,7 +36,7 @@ export async function packedFolder(parent = tmpdir()) {
       throw error
     }
   }
-  await until('the package is installed', () => existsSync(folder) || existsSync(failed), 120_000)
+  await until('the package is installed', () => existsSync(folder) || existsSync(failed), 300_000)
   if (existsSync(failed)) throw new Error('Another test could not pack and install the package')
   return folder
 }
