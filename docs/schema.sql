@@ -683,7 +683,8 @@ create table imports (
   svn_layout jsonb,
   keep_deleted boolean default false not null,
   left_out jsonb,
-  worked double precision
+  worked double precision,
+  gitattributes boolean default false not null
 );
 alter table imports add constraint imports_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table imports add constraint imports_push_percent_check CHECK (((push_percent >= 0) AND (push_percent <= 100)));

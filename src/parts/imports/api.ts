@@ -29,6 +29,7 @@ const options = {
   vcs_password: Secret,
   tfvc_project: Type.String({ maxLength: 255 }),
   svn_ignore: Type.Boolean(),
+  gitattributes: Type.Boolean(),
   svn_layout: Layout,
   keep_deleted: Type.Boolean(),
 }

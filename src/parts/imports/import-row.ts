@@ -30,6 +30,7 @@ export interface Import {
   use_lfs: LfsPreference
   verify_all: boolean
   svn_ignore: boolean
+  gitattributes: boolean
   svn_layout: LayoutPatterns | null
   keep_deleted: boolean
   /** Known before the report, for Subversion. */

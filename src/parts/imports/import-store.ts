@@ -49,6 +49,7 @@ type NewImportRow = Pick<
   | 'vcs'
   | 'vcs_url'
   | 'svn_ignore'
+  | 'gitattributes'
   | 'svn_layout'
   | 'keep_deleted'
   | 'tfvc_project'
@@ -63,14 +64,15 @@ export async function insertImport(
   requester: Account,
   values: NewImportRow,
 ): Promise<Import> {
-  const { id, vcs, vcs_url, svn_ignore, svn_layout, keep_deleted, tfvc_project, credentials, use_lfs, verify_all } = values
+  const { id, vcs, vcs_url, svn_ignore, gitattributes, svn_layout, keep_deleted, tfvc_project } = values
+  const { credentials, use_lfs, verify_all } = values
   const status = nextState('none', vcs ? 'started' : 'started_without_kind')
   const row = await db.first<Import>(sql`
-    insert into imports (id, repo_id, requester_id, vcs, vcs_url, svn_ignore, svn_layout, keep_deleted, tfvc_project, credentials, use_lfs, verify_all,
-      status, active, created_at, updated_at, step_at)
+    insert into imports (id, repo_id, requester_id, vcs, vcs_url, svn_ignore, gitattributes, svn_layout, keep_deleted, tfvc_project, credentials,
+      use_lfs, verify_all, status, active, created_at, updated_at, step_at)
     overriding system value
-    values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${svn_ignore}, ${write(svn_layout)}::jsonb, ${keep_deleted}, ${tfvc_project},
-      ${credentials}, ${use_lfs}, ${verify_all}, ${status}, true, ${db.now}, ${db.now}, ${db.now})
+    values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${svn_ignore}, ${gitattributes}, ${write(svn_layout)}::jsonb, ${keep_deleted},
+      ${tfvc_project}, ${credentials}, ${use_lfs}, ${verify_all}, ${status}, true, ${db.now}, ${db.now}, ${db.now})
     returning *`)
   if (!row) throw new Error('the import was not inserted')
   await publishStatus(db, requester, row, null)
@@ -105,7 +107,7 @@ export async function changeStatus(
   const next = { ...imported, ...changes }
   const row = await db.first<Import>(sql`
     update imports set status = ${status}, run = ${next.run}, active = ${next.active}, vcs = ${next.vcs}, vcs_url = ${next.vcs_url},
-      svn_root = ${next.svn_root}, svn_ignore = ${next.svn_ignore},
+      svn_root = ${next.svn_root}, svn_ignore = ${next.svn_ignore}, gitattributes = ${next.gitattributes},
       svn_layout = ${write(next.svn_layout)}::jsonb, keep_deleted = ${next.keep_deleted}, left_out = ${write(next.left_out)}::jsonb, tfvc_project = ${next.tfvc_project}, credentials = ${next.credentials},
       use_lfs = ${next.use_lfs},
       commit_count = ${next.commit_count}, percent = ${next.percent}, push_percent = ${next.push_percent}, failed_step = ${next.failed_step},

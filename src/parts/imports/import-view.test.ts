@@ -65,7 +65,7 @@ test('a waiting import shows what it needs, and resumes with it', async () => {
   await using forge = await openEmpty()
   const ada = await signedIn(forge, 'ada')
   const shown = async () => (await ada.get(page)).text
-  await start(forge.ada)
+  await start(forge.ada, { svn_ignore: true, gitattributes: true })
   await applyRunEvent(forge, 'needs_auth')
   assert.match(await shown(), /The source asks for credentials[\s\S]*name="vcs_password"/)
   const nothing = await act(ada, '/credentials', { vcs_username: ' ', vcs_password: '' })
@@ -104,6 +104,8 @@ test('a waiting import shows what it needs, and resumes with it', async () => {
 
   await applyRunEvent(forge, 'failed', { message: 'The server of <b>the source</b> hung up.' })
   assert.match(await shown(), /The import failed at “Import”[\s\S]*of &lt;b&gt;the source[\s\S]*Restart[\s\S]*Start over/)
+  for (const name of ['svn_ignore', 'gitattributes'])
+    assert.match(await shown(), new RegExp(`name="${name}" value="true" checked`))
   assert.match((await ada.get('/ada/engine')).text, /needs your input/)
   assert.equal((await act(ada, '/restart')).location, `${page}?done=restarted`)
   assert.equal((await present(forge)).status, 'importing')

@@ -42,6 +42,7 @@ export interface NewImport extends GivenCredentials {
   tfvc_project?: string | undefined
   verify_all?: boolean
   svn_ignore?: boolean | undefined
+  gitattributes?: boolean | undefined
   svn_layout?: LayoutPatterns | null | undefined
   keep_deleted?: boolean | undefined
 }
@@ -54,7 +55,8 @@ export async function startImport(
   requester: Account,
   wanted: NewImport,
 ): Promise<Import> {
-  const { vcs = null, verify_all = false, svn_ignore = false, svn_layout = null, keep_deleted = false } = wanted
+  const { vcs = null, verify_all = false, svn_ignore = false, gitattributes = false } = wanted
+  const { svn_layout = null, keep_deleted = false } = wanted
   checkLayout(svn_layout)
   const { vcs_url, credentials } = readSourceUrl(wanted.vcs_url, vcs, deps.policy)
   const named = readCredentials(wanted, credentials)
@@ -68,6 +70,7 @@ export async function startImport(
     vcs,
     vcs_url,
     svn_ignore,
+    gitattributes,
     svn_layout,
     keep_deleted,
     tfvc_project,
@@ -118,6 +121,7 @@ export interface ImportChanges extends GivenCredentials {
   tfvc_project?: string | undefined
   svn_root?: string | undefined
   svn_ignore?: boolean | undefined
+  gitattributes?: boolean | undefined
   svn_layout?: LayoutPatterns | null | undefined
   keep_deleted?: boolean | undefined
   human_name?: string | undefined
@@ -145,6 +149,7 @@ export async function updateImport(
     vcs: project.vcs,
     svn_root: project.svn_root ?? null,
     svn_ignore: changes.svn_ignore ?? imported.svn_ignore,
+    gitattributes: changes.gitattributes ?? imported.gitattributes,
     svn_layout,
     keep_deleted,
     tfvc_project: project.tfvc_project ?? null,

@@ -30,6 +30,7 @@ export const ImportSchema = Type.Object(
     vcs_url: Type.String(),
     svn_root: Type.Optional(Type.String()),
     svn_ignore: Type.Optional(Type.Boolean()),
+    gitattributes: Type.Optional(Type.Boolean()),
     svn_layout: Type.Optional(LayoutSchema),
     keep_deleted: Type.Optional(Type.Boolean()),
     left_out_count: Type.Optional(Type.Integer()),
@@ -58,8 +59,8 @@ export const ImportSchema = Type.Object(
 
 /** Without the credentials. Progress and failures are shown only in the states that have them. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
-  const { status, message, svn_root, svn_ignore, svn_layout, keep_deleted, left_out, tfvc_project, active } = imported
-  const { large_files_count } = imported
+  const { status, message, svn_root, svn_ignore, gitattributes, svn_layout, keep_deleted, left_out, tfvc_project } = imported
+  const { active, large_files_count } = imported
   const fields = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
@@ -67,6 +68,7 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     vcs_url: imported.vcs_url,
     ...(svn_root !== null && { svn_root }),
     ...(svn_ignore && { svn_ignore }),
+    ...(gitattributes && { gitattributes }),
     ...(svn_layout && { svn_layout }),
     ...(keep_deleted && { keep_deleted }),
     ...(left_out && { left_out_count: left_out.length }),

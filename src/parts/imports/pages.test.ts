@@ -112,6 +112,7 @@ test('errors are next to their fields, input is kept, and a password is never sh
     vcs_password: ' hush hush ',
     tfvc_project: 'Mill',
     svn_ignore: 'true',
+    gitattributes: 'true',
     svn_trunk: 'main',
     svn_branches: 'users/*/*, old',
     svn_tags: '',
@@ -142,14 +143,15 @@ test('errors are next to their fields, input is kept, and a password is never sh
     assert.match(shown, /Type it again: forms do not keep passwords/)
     if (field !== 'vcs_username') assert.match(shown, /value="svn &quot;user&quot;"/)
     assert.match(shown, /value="full" checked/)
-    assert.match(shown, /name="svn_ignore" value="true" checked/)
+    for (const name of ['svn_ignore', 'gitattributes', 'keep_deleted'])
+      assert.match(shown, new RegExp(`name="${name}" value="true" checked`))
   }
   await expect(404, await forge.ada.get(route))
   const started = await ada.post(page, filled)
   assert.equal(started.location, `${page}?done=started`)
   const row = await present(forge)
   const svn_layout = { trunk: 'main', branches: ['users/*/*', 'old'], tags: [] }
-  assert.partialDeepStrictEqual(row, { svn_layout, keep_deleted: true })
+  assert.partialDeepStrictEqual(row, { svn_layout, keep_deleted: true, gitattributes: true })
   assert.partialDeepStrictEqual(row, { vcs: 'tfvc', vcs_url, tfvc_project: 'Mill', svn_ignore: true, verify_all: true })
   assert.equal(row.status, 'importing')
   assert.deepEqual(openCredentials(forge.belfry.vault, row), { username: 'svn "user"', password: ' hush hush ' })

@@ -27,9 +27,9 @@ export function newLedger(imported: Import): Ledger {
   return { run: imported.run, origin: originOf(imported), found: false, tries: 0, furthest: 0, worked: 0, pushed: false }
 }
 
-/** If it differs, the folder cannot be reused. */
-export function originOf({ vcs, vcs_url, svn_root, svn_ignore, tfvc_project }: Import) {
-  return JSON.stringify([vcs, vcs_url, svn_root, svn_ignore, tfvc_project])
+/** If it differs, the folder cannot be reused. A newer option is added only when it is set, so that older folders stay usable. */
+export function originOf({ vcs, vcs_url, svn_root, svn_ignore, tfvc_project, gitattributes }: Import) {
+  return JSON.stringify([vcs, vcs_url, svn_root, svn_ignore, tfvc_project, ...(gitattributes ? ['gitattributes'] : [])])
 }
 
 /** A file that cannot be read counts as missing: the import then starts over. */

@@ -208,10 +208,19 @@ async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, fo
 }
 
 async function commonOrder({ db, vault, files, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
-  const { repo_id, vcs_url, svn_root, svn_ignore, svn_layout: layout, keep_deleted, tfvc_project } = imported
+  const { repo_id, vcs_url, svn_root, svn_ignore, gitattributes, svn_layout: layout, keep_deleted, tfvc_project } = imported
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
   if (!repo) throw new ImportFailure('The repository was deleted.')
-  const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, layout, keep_deleted, tfvc_project }
+  const properties = { svn_ignore, gitattributes }
+  const origin = {
+    url: vcs_url,
+    ...readCredentials(vault, imported),
+    svn_root,
+    ...properties,
+    layout,
+    keep_deleted,
+    tfvc_project,
+  }
   return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsStoreOf(files, folder) }
 }
 

@@ -20,6 +20,7 @@ export interface FormValues {
   vcs_username: string
   tfvc_project: string
   svn_ignore: boolean
+  gitattributes: boolean
   /** The folders of a layout; empty if it is detected. Several are separated by commas. */
   svn_trunk: string
   svn_branches: string
@@ -36,6 +37,7 @@ export const blank: FormValues = {
   vcs_username: '',
   tfvc_project: '',
   svn_ignore: false,
+  gitattributes: false,
   svn_trunk: '',
   svn_branches: '',
   svn_tags: '',
@@ -45,7 +47,7 @@ export const blank: FormValues = {
 
 /** The values of a former import, to start it with others. */
 export function formValuesOf(imported: Import): FormValues {
-  const { vcs_url, vcs, tfvc_project, svn_ignore, svn_layout, keep_deleted, verify_all } = imported
+  const { vcs_url, vcs, tfvc_project, svn_ignore, gitattributes, svn_layout, keep_deleted, verify_all } = imported
   const layout = svn_layout && {
     svn_trunk: svn_layout.trunk,
     svn_branches: svn_layout.branches.join(', '),
@@ -53,7 +55,7 @@ export function formValuesOf(imported: Import): FormValues {
   }
   return {
     ...blank,
-    ...{ vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, keep_deleted, verify_all },
+    ...{ vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, gitattributes, keep_deleted, verify_all },
     ...layout,
   }
 }
@@ -65,6 +67,7 @@ export function readFormValues(given: URLSearchParams): FormValues {
     vcs_username: typed(given, 'vcs_username'),
     tfvc_project: typed(given, 'tfvc_project'),
     svn_ignore: given.get('svn_ignore') === 'true',
+    gitattributes: given.get('gitattributes') === 'true',
     svn_trunk: typed(given, 'svn_trunk'),
     svn_branches: typed(given, 'svn_branches'),
     svn_tags: typed(given, 'svn_tags'),
@@ -77,12 +80,13 @@ export function readFormValues(given: URLSearchParams): FormValues {
 /** An empty field counts as not given. */
 export function readNewImport(given: URLSearchParams): NewImport {
   const values = readFormValues(given)
-  const { vcs_url, vcs, tfvc_project, svn_ignore, keep_deleted, verify_all } = values
+  const { vcs_url, vcs, tfvc_project, svn_ignore, gitattributes, keep_deleted, verify_all } = values
   if (vcs && !isKind(vcs)) throw invalidField('vcs', 'choose one of these')
   checkLengths({ vcs_url, tfvc_project })
   return {
     vcs_url,
     svn_ignore,
+    gitattributes,
     svn_layout: layoutIn(values),
     keep_deleted,
     verify_all,
@@ -183,9 +187,12 @@ ${field({ label: 'URL of the source', name: 'vcs_url', type: 'url', value: value
 ${select('Kind', 'vcs', options, values.vcs)}${errors.vcs && html`<p class="field-error">${errors.vcs}</p>`}
 <div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: values.tfvc_project, longest: longest.tfvc_project, error: errors.tfvc_project, hint: 'Only for TFVC. If empty, you choose among the projects that are found.' })}</div>
 <fieldset><legend>If the source asks for credentials</legend>${credentialFields(values, errors)}</fieldset>
-<fieldset><legend>Ignored files</legend>${choice(
+<fieldset><legend>Properties of Subversion</legend>${choice(
     { name: 'svn_ignore', value: 'true', chosen: values.svn_ignore },
-    html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. A .gitignore of the source is kept.</span></span>`,
+    html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">A .gitignore of the source is kept.</span></span>`,
+  )}${choice(
+    { name: 'gitattributes', value: 'true', chosen: values.gitattributes },
+    html`<span>Turn svn:eol-style into .gitattributes files <span class="hint muted">Also svn:mime-type and the keyword Id. A .gitattributes of the source is kept.</span></span>`,
   )}</fieldset>
 <fieldset class="layout"><legend>Folders of Subversion</legend><p class="hint muted">Leave these empty to have trunk, branches and tags detected. A folder may have *, as in users/*/*; several are separated by commas.</p>
 ${field({ label: 'Trunk', name: 'svn_trunk', value: values.svn_trunk, longest: longest.svn_trunk, error: errors.svn_trunk })}
