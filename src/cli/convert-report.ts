@@ -1,6 +1,7 @@
 import type { ConvertedProject, convertProjects } from '#importer/conversion/convert-projects.ts'
 import type { convertRepository, previewRepository } from '#importer/conversion/convert-repository.ts'
-import type { Author, LeftOut, Notes, Remark } from '#importer/source.ts'
+import type { Notes } from '#importer/notes.ts'
+import type { Author, LeftOut, Remark } from '#importer/source.ts'
 
 type Converted = Awaited<ReturnType<typeof convertRepository>>
 type Preview = Awaited<ReturnType<typeof previewRepository>>

@@ -3,7 +3,8 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import { type Author, type Converted, ImportFailure, type Network, type Notes, type Workspace } from './source.ts'
+import type { Notes } from './notes.ts'
+import { type Author, type Converted, ImportFailure, type Network, type Workspace } from './source.ts'
 import { openSource } from './sources.ts'
 import { stageGit } from './staging/git.ts'
 import { readState, saveState } from './state-file.ts'
@@ -149,8 +150,9 @@ async function loadState<T>(folder: string, name: string): Promise<T> {
 }
 
 function addNotes(some: Notes, more: Notes): Notes {
-  const names = [...new Set([...Object.keys(some), ...Object.keys(more)])]
-  return Object.fromEntries(names.map((name) => [name, (some[name] ?? 0) + (more[name] ?? 0)]))
+  const sums: Record<string, number> = { ...some }
+  for (const [name, count] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + count
+  return sums
 }
 
 /** Opens the folder of an import and the bare repository in it. */

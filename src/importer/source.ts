@@ -1,4 +1,5 @@
 import type { Egress } from '#platform/outbound/egress.ts'
+import type { Notes } from './notes.ts'
 import type { Blob } from './staging/blobs.ts'
 
 export const kinds = ['git', 'subversion', 'mercurial', 'tfvc'] as const
@@ -223,9 +224,6 @@ export function dropRemark(remarks: Remark[], what: Remark['what'], path: string
   const at = remarks.findIndex((each) => each.what === what && each.path === path)
   if (at >= 0) remarks.splice(at, 1)
 }
-
-/** Counts of what was left out or changed, by a short name such as `empty folders`. */
-export type Notes = Record<string, number>
 
 export interface Verification {
   branches: number

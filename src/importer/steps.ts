@@ -1,17 +1,5 @@
-import type {
-  Author,
-  Choice,
-  Found,
-  Kind,
-  LeftOut,
-  Notes,
-  Origin,
-  Part,
-  Preview,
-  Progress,
-  Remark,
-  Verification,
-} from './source.ts'
+import type { Notes } from './notes.ts'
+import type { Author, Choice, Found, Kind, LeftOut, Origin, Part, Preview, Progress, Remark, Verification } from './source.ts'
 
 /** An order for a worker process: a line of JSON on its standard input. When the input ends, the worker and its children end. */
 export type Order = StepContext &

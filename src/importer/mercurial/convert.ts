@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
+import type { Notes } from '#importer/notes.ts'
+import { type Author, type Converted, ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
@@ -229,6 +230,6 @@ function describeIrregularities({ early, latin, forbidden, clashing }: Irregular
     'messages not in UTF-8': latin,
     'paths that git refuses': forbidden.size,
     'files that are folders too': clashing.size,
-  }
+  } satisfies Notes
   return Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0))
 }

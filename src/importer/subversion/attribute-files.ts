@@ -1,3 +1,4 @@
+import type { Note } from '#importer/notes.ts'
 import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
 import type { DumpRecord } from './dump.ts'
 import { openDumpTree } from './dump-tree.ts'
@@ -15,10 +16,10 @@ export interface AttributeOptions {
   length: number
   /** The first revision to read. */
   begin: number
-  count(what: string): void
+  count(what: Note): void
 }
 
-const replaced = 'attributes left out for a .gitattributes of the source'
+const replaced = 'lists of attributes left out for a .gitattributes of the source'
 
 /** Tracks the properties of files in each revision and writes the `.gitattributes` files. */
 export async function openAttributeFiles({ file, length, begin, count }: AttributeOptions): Promise<PropertyTracker> {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Notes, Remark } from '#importer/source.ts'
+import type { Notes } from '#importer/notes.ts'
+import type { Remark } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { readState, saveState, stateFile } from '#importer/state-file.ts'
 

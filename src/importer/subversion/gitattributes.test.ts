@@ -20,7 +20,7 @@ import { openInspector } from './verify.ts'
 
 const run = promisify(execFile)
 const isAttributesFile = (file: string) => /[ /]\.gitattributes$/.test(file)
-const replaced = 'attributes left out for a .gitattributes of the source'
+const replaced = 'lists of attributes left out for a .gitattributes of the source'
 
 test('properties of files become .gitattributes files if requested, and nothing else changes', async () => {
   await using folder = await openSvnFolder()

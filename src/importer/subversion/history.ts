@@ -1,3 +1,4 @@
+import type { Note } from '#importer/notes.ts'
 import type { Author, Workspace } from '#importer/source.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
@@ -85,7 +86,7 @@ async function readRevisions(
   const { head, ignores, attributes } = plan
   const files = filesOf(folder)
   const log = openLog(files.revisions, checkpoint.length)
-  const count = (what: string) => {
+  const count = (what: Note) => {
     checkpoint.notes[what] = (checkpoint.notes[what] ?? 0) + 1
   }
   const keeping = {

@@ -1,3 +1,4 @@
+import type { Note } from '#importer/notes.ts'
 import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
 import type { DumpRecord } from './dump.ts'
 import { type IgnoreLists, listsIn, writeIgnoreFile } from './gitignore.ts'
@@ -25,7 +26,7 @@ export interface ListOptions {
   length: number
   /** Whether a folder is inside a branch or tag. */
   isInside(path: string): boolean
-  count(what: string): void
+  count(what: Note): void
 }
 
 const turned = 'ignore lists turned into .gitignore'

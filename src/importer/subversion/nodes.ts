@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import type { Note } from '#importer/notes.ts'
 import { ImportFailure } from '#importer/source.ts'
 import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
@@ -192,7 +193,7 @@ export function openNodeWriter(
     texts.keep(id, text)
   }
 
-  function count(what: string) {
+  function count(what: Note) {
     notes[what] = (notes[what] ?? 0) + 1
   }
 

@@ -1,4 +1,5 @@
-import { addRemark, dropRemark, type Notes, type Remark } from '#importer/source.ts'
+import type { Note, Notes } from '#importer/notes.ts'
+import { addRemark, dropRemark, type Remark } from '#importer/source.ts'
 import { decodeText } from './decode-text.ts'
 import type { DumpRecord } from './dump.ts'
 
@@ -10,7 +11,7 @@ const counted = { 'svn:keywords': 'files with svn:keywords', 'svn:eol-style': 'f
 /** Notes the properties that have no equivalent in git. Contents stay as Subversion stores them. */
 export function openRemarks({ notes, remarks }: { notes: Notes; remarks: Remark[] }) {
   const known = new Set<string>()
-  const count = (what: string) => {
+  const count = (what: Note) => {
     notes[what] = (notes[what] ?? 0) + 1
   }
   return (revision: number, path: string, { headers, properties }: DumpRecord) => {

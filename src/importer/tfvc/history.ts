@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Notes, Workspace } from '#importer/source.ts'
+import type { Note, Notes } from '#importer/notes.ts'
+import type { Workspace } from '#importer/source.ts'
 import { type Revision, readLines } from '#importer/staging/arrange/revisions.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { authorOf } from './authors.ts'
@@ -104,7 +105,7 @@ export async function openHistory(workspace: Workspace, wanted: Extent) {
     workspace.onProgress({ authors: [{ remote_id, remote_name, name, email }] })
   }
 
-  function note(what: string, count: number) {
+  function note(what: Note, count: number) {
     if (count > 0) notes[what] = (notes[what] ?? 0) + count
   }
 

@@ -168,7 +168,7 @@ test('every state of an import is accessible, on any screen, with and without sc
       ...report,
       branches_count: 12,
       tags_count: 140,
-      notes: { 'empty folders': 31, 'files named .git': 2 },
+      notes: { 'empty folders': 31, 'paths that git refuses': 2 },
       verification: {
         branches: 12,
         tags: 140,

@@ -1,4 +1,5 @@
-import type { Choice, Kind, LayoutPatterns, LeftOut, Notes, Remark, Verification } from '#importer/source.ts'
+import type { Notes } from '#importer/notes.ts'
+import type { Choice, Kind, LayoutPatterns, LeftOut, Remark, Verification } from '#importer/source.ts'
 import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { stageSettings } from '#git/fsync.ts'
 import { runGit } from '#git/run-git.ts'
+import type { Notes } from '#importer/notes.ts'
 import type { Arranged } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { openPackWriter, type PackWriter } from '#importer/staging/rewrite/pack-writer.ts'
@@ -129,7 +130,7 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
     await pack.end()
     await setRefs(repository, signal, await former, refs)
     await record.write(refs.map(({ target: _, ...ref }) => `${JSON.stringify(ref)}\n`).join(''))
-    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': planned.deleted }
+    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': planned.deleted } satisfies Notes
     return {
       ...((planned.has_default || isRest) && { default_branch: arranging.default_branch }),
       notes: Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0)),

@@ -28,7 +28,7 @@ for (const { option, history, made, file, note, count, added, line } of [
     history: tellAttributes,
     made: attributeFiles['heads/main'],
     file: '.gitattributes',
-    note: 'attributes left out for a .gitattributes of the source',
+    note: 'lists of attributes left out for a .gitattributes of the source',
     count: 3,
     added: ['mkdir', 'trunk/later', 'put', '/dev/null', 'trunk/later/x.c', 'propset', 'svn:eol-style', 'LF', 'trunk/later/x.c'],
     line: '/*.c text=auto eol=lf\n',

@@ -1,3 +1,4 @@
+import { singularNotes } from '#importer/notes.ts'
 import type { LeftOut, Remark } from '#importer/source.ts'
 import { durationOf, type Report } from '#parts/imports/import-row.ts'
 import { amount, exactTime, formatDuration, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
@@ -35,28 +36,8 @@ function comparison({ report: { verification }, verify_all, commit_count }: Repo
   }`
 }
 
-/** The singular of each note. */
-const singular: Record<string, string> = {
-  'branches that are no commits': 'branch that is no commit',
-  'changes outside of branches and tags': 'change outside of branches and tags',
-  'contents that the source no longer has': 'content that the source no longer has',
-  'deleted branches and tags': 'deleted branch or tag',
-  'empty folders': 'empty folder',
-  'external definitions': 'external definition',
-  'files with svn:eol-style': 'file with svn:eol-style',
-  'files with svn:keywords': 'file with svn:keywords',
-  'files that are folders too': 'file that is a folder too',
-  'files with names that git refuses': 'file with a name that git refuses',
-  'further heads of branches': 'further head of a branch',
-  'ignore lists left out for a .gitignore of the source': 'ignore list left out for a .gitignore of the source',
-  'ignore lists outside of branches and tags': 'ignore list outside of branches and tags',
-  'ignore lists turned into .gitignore': 'ignore list turned into .gitignore',
-  'large files that the source does not give': 'large file that the source does not give',
-  'merges of single changes': 'merge of single changes',
-  'paths that git cannot keep': 'path that git cannot keep',
-  'paths that git refuses': 'path that git refuses',
-  'refs with unusable names': 'ref with an unusable name',
-}
+/** A report of an older version may have other notes. */
+const singular: Partial<Record<string, string>> = singularNotes
 
 function notes({ report }: Report): Html {
   const items = Object.entries(report.notes).filter(([, number]) => number > 0)
