@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -18,6 +19,13 @@ export async function importing(origin: Origin, workspace: Workspace) {
   const converted = await subversion.convert(origin, workspace)
   const arranged = await subversion.arrange?.(origin, workspace)
   return { ...converted, default_branch: arranged?.default_branch, notes: { ...converted.notes, ...arranged?.notes } }
+}
+
+/** Imports in a process that is killed half-way, with `made` of properties. Returns its last checkpoint. */
+export async function killHalfWay(url: string, { folder }: Workspace, made: 'ignores' | 'attributes' | '' = '') {
+  const program = join(import.meta.dirname, 'svn-interrupted.ts')
+  await assert.rejects(run(process.execPath, [program, url, folder, made]), { signal: 'SIGKILL' })
+  return JSON.parse(await readFile(join(folder, 'reached.json'), 'utf8'))
 }
 
 export const refsOf = (workspace: Workspace) =>

@@ -21,6 +21,8 @@ export interface Checkpoint {
   ignores?: number
   /** The length of the file of properties, in bytes. */
   attributes?: number
+  /** The length of the file of counted properties, in bytes. Missing in checkpoints of older versions. */
+  counted?: number
 }
 
 export const filesOf = (folder: string) => ({
@@ -29,6 +31,7 @@ export const filesOf = (folder: string) => ({
   texts: join(folder, 'texts'),
   ignores: join(folder, 'ignores.jsonl'),
   attributes: join(folder, 'attributes.jsonl'),
+  counted: join(folder, 'counted.jsonl'),
 })
 
 /** The results of `arrange`. */

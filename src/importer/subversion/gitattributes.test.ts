@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { git } from '#git/git.ts'
 import { attributeFiles, tellAttributes } from '#test/imports/svn-attribute-history.ts'
-import { blobId, exported, filesOf, importing, recordsOf, refsOf } from '#test/imports/svn-conversion.ts'
+import { blobId, exported, filesOf, importing, killHalfWay, recordsOf, refsOf } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { openSvnFolder, startApache, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
@@ -18,7 +15,6 @@ import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
 import { openInspector } from './verify.ts'
 
-const run = promisify(execFile)
 const isAttributesFile = (file: string) => /[ /]\.gitattributes$/.test(file)
 const replaced = 'lists of attributes left out for a .gitattributes of the source'
 
@@ -121,9 +117,7 @@ test('generated .gitattributes files are verified too, and survive a kill', asyn
     )
   }
   await using killed = await openWorkspace()
-  const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
-  await assert.rejects(run(process.execPath, [program, origin.url, killed.folder, 'attributes']), { signal: 'SIGKILL' })
-  const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  const checkpoint = await killHalfWay(origin.url, killed, 'attributes')
   assert.ok(checkpoint.number >= 4 && checkpoint.number < 10 && checkpoint.attributes > 0, `it came to ${checkpoint.number}`)
   assert.equal((await importing(origin, killed)).notes[replaced], notes[replaced])
   assert.equal(await refsOf(killed), await refsOf(workspace))

@@ -4,10 +4,18 @@ import { writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { git } from '#git/git.ts'
-import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workspace } from '#test/imports/svn-conversion.ts'
+import {
+  blobId,
+  exported,
+  filesOf,
+  importing,
+  killHalfWay,
+  recordsOf,
+  refsOf,
+  type Workspace,
+} from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { ignoreFiles, names, tellIgnores } from '#test/imports/svn-ignore-history.ts'
 import { openSvnFolder, startApache, startSvnserve } from '#test/imports/svn-servers.ts'
@@ -138,9 +146,7 @@ test('generated .gitignore files are verified too, hide no other difference, and
   // A killed import resumes with the state of the lists.
   await writeFile(join(workspace.folder, 'arranged.jsonl'), record)
   await using killed = await openWorkspace()
-  const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
-  await assert.rejects(run(process.execPath, [program, origin.url, killed.folder, 'ignores']), { signal: 'SIGKILL' })
-  const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  const checkpoint = await killHalfWay(origin.url, killed, 'ignores')
   assert.ok(checkpoint.number >= 4 && checkpoint.number < 10 && checkpoint.ignores > 0, `it came to ${checkpoint.number}`)
   assert.deepEqual((await importing(origin, killed)).notes, notes)
   assert.equal(await refsOf(killed), await refsOf(workspace))

@@ -107,7 +107,8 @@ async function readRevisions(
   const trackers = [lists, attributed].filter((tracker) => tracker !== undefined)
   const nodes = openNodeWriter(git, dump, openTextCache(files.texts), checkpoint, trackers)
   checkpoint.remarks ??= []
-  const remark = openRemarks({ notes: checkpoint.notes, remarks: checkpoint.remarks })
+  const { notes, remarks, counted = 0 } = checkpoint
+  const remarked = openRemarks({ notes, remarks, file: files.counted, length: counted })
   const started = performance.now()
   let last = { number: checkpoint.number, at: started, percent: -1 }
   let before = checkpoint.number
@@ -134,6 +135,7 @@ async function readRevisions(
     checkpoint.length = log.flush()
     if (lists) checkpoint.ignores = lists.flush()
     if (attributed) checkpoint.attributes = attributed.flush()
+    checkpoint.counted = remarked.flush()
     await saveCheckpoint(folder, checkpoint)
   }
 
@@ -149,7 +151,7 @@ async function readRevisions(
         await beginCommit(git, revision, before)
         before = 0
       } else if (revision && record.headers.has('Node-path')) {
-        remark(revision.number, record.headers.get('Node-path') ?? '', record)
+        remarked.read(revision.number, record.headers.get('Node-path') ?? '', record)
         recordChange(revision, record)
         await nodes.apply(record)
       }
@@ -160,7 +162,7 @@ async function readRevisions(
     await save()
   } finally {
     log.close()
-    for (const tracker of trackers) tracker.close()
+    for (const tracker of [...trackers, remarked]) tracker.close()
   }
 }
 

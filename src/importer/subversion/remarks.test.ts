@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { blobId, exported, filesOf, importing } from '#test/imports/svn-conversion.ts'
+import { blobId, exported, filesOf, importing, killHalfWay } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
@@ -35,4 +35,29 @@ test('contents stay as they are stored, whatever svn:eol-style says, and the las
   assert.deepEqual((await subversion.verify(origin, workspace, true)).mismatches, [])
   // Subversion converts line ends when it writes a working copy, as git does with an attribute `text`.
   assert.deepEqual(await exported(path, 'trunk'), [`100644 ${blobId(mixed.replace(/\r\n?/g, '\n'))} mixed.txt`])
+})
+
+test('a file whose properties are set again is counted once, also after a kill', async () => {
+  await using folder = await openSvnFolder()
+  await makeSvnRepository(join(folder.path, 'again'), ({ folder: make, add, describe, commit }) => {
+    make('trunk')
+    for (const name of ['a', 'b']) add(`trunk/${name} "${name}`, `${name}\n`, { 'svn:eol-style': 'native' })
+    commit('Begin')
+    for (let number = 2; number <= 12; number++) {
+      for (const name of ['a', 'b'])
+        describe(`trunk/${name} "${name}`, 'file', { 'svn:eol-style': 'LF', 'svn:keywords': `Id ${number}` })
+      commit('Again')
+    }
+    add('trunk/c', 'c\n', { 'svn:keywords': 'Id' })
+    commit('Another')
+  })
+  await using server = await startSvnserve(folder.path)
+  await using whole = await openWorkspace()
+  await using killed = await openWorkspace()
+  const origin = originOf(`${server.url}again`)
+  const { notes } = await importing(origin, whole)
+  assert.deepEqual(notes, { 'files with svn:eol-style': 2, 'files with svn:keywords': 3 })
+  const { number } = await killHalfWay(origin.url, killed)
+  assert.ok(number >= 4 && number < 10, `it came to ${number}`)
+  assert.deepEqual((await importing(origin, killed)).notes, notes)
 })

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { importing, refsOf } from '#test/imports/svn-conversion.ts'
+import { importing, killHalfWay, refsOf } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellCorners, tellLong } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { childrenOf, until } from '#test/machine.ts'
 import { subversion } from './subversion.ts'
-
-const run = promisify(execFile)
 
 test('a killed import of one project resumes and gives the same commits', async () => {
   await using folder = await openSvnFolder()
@@ -29,9 +24,7 @@ test('a killed import of one project resumes and gives the same commits', async 
   assert.equal(JSON.parse(await readFile(join(whole.folder, 'plan.json'), 'utf8')).dump, 'libs/one project')
   assert.deepEqual((await subversion.verify(origin, whole, true)).mismatches, [])
 
-  const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
-  await assert.rejects(run(process.execPath, [program, origin.url, killed.folder]), { signal: 'SIGKILL' })
-  const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  const checkpoint = await killHalfWay(origin.url, killed)
   assert.ok(checkpoint.number >= 12 && checkpoint.number < 30, `it came to ${checkpoint.number}`)
   await importing(origin, killed)
   assert.equal(await killed.git('rev-parse', 'refs/import/raw'), await whole.git('rev-parse', 'refs/import/raw'))

@@ -130,7 +130,10 @@ export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
     await pack.end()
     await setRefs(repository, signal, await former, refs)
     await record.write(refs.map(({ target: _, ...ref }) => `${JSON.stringify(ref)}\n`).join(''))
-    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': planned.deleted } satisfies Notes
+    const notes = {
+      'changes outside of branches and tags': outside,
+      'deleted branches and tags': planned.deleted,
+    } satisfies Notes
     return {
       ...((planned.has_default || isRest) && { default_branch: arranging.default_branch }),
       notes: Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0)),
