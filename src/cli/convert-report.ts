@@ -177,7 +177,7 @@ function describeRemarks(remarks: Remark[]): string[] {
       .map((line) => (line === '' ? '' : `\n    ${line}`))
       .join('')}`
   })
-  return ['Not in git, for your attention:', ...rows]
+  return ['Without an equivalent in git, for your attention:', ...rows]
 }
 
 function describeProof(proof: Converted['verification']): string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import type { Notes } from './notes.ts'
-import { type Author, type Converted, ImportFailure, type Network, type Workspace } from './source.ts'
+import { type Author, type Converted, ImportFailure, maxRemarks, type Network, type Workspace } from './source.ts'
 import { openSource } from './sources.ts'
 import { stageGit } from './staging/git.ts'
 import { readState, saveState } from './state-file.ts'
@@ -96,7 +96,7 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
     use_lfs === 'opt_in' || use_lfs === 'opt_out' ? { use_lfs, store, ...(over !== undefined && { over }) } : undefined
   const edits = order.edits && (await (await import('./conversion/edits.ts')).openEdits(order.edits, vcs, workspace))
   // Both at the same time: verification reads the original refs, which do not change.
-  const [verified, { objects, dropped, compared }] = await Promise.all([
+  const [{ remarks: found = [], ...verified }, { objects, dropped, compared }] = await Promise.all([
     source.verify(origin, workspace, verify_all),
     prepareRefs(repository, { signal, authors, large_files: handling, edits, compare_all: verify_all }),
   ])
@@ -108,7 +108,7 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(addNotes, read)
   const lfs_objects = [...(arranged?.lfs_objects ?? []), ...objects]
   const left_out = [...(imported.left_out ?? []), ...(arranged?.left_out ?? [])]
-  const remarks = part === undefined ? (imported.remarks ?? []) : []
+  const remarks = [...(part === undefined ? (imported.remarks ?? []) : []), ...found].slice(0, maxRemarks)
   return { step: 'map', default_branch, notes, remarks, left_out, verification, large_files, lfs_objects, dropped }
 }
 

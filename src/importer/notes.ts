@@ -8,6 +8,7 @@ export const singularNotes = {
   'empty folders': 'empty folder',
   'external definitions': 'external definition',
   'files with svn:eol-style': 'file with svn:eol-style',
+  'files with other line ends than svn:eol-style asks for': 'file with other line ends than svn:eol-style asks for',
   'files with svn:keywords': 'file with svn:keywords',
   'files without their beginning': 'file without its beginning',
   'files that are folders too': 'file that is a folder too',

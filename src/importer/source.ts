@@ -200,11 +200,11 @@ export interface Arranged {
   left_out?: LeftOut[]
 }
 
-/** Something of the source that git does not have, with its place, for those who go on with the repository. */
+/** Something of the source that git does not have, with its path, for those who go on with the repository. */
 export interface Remark {
-  what: 'external definition' | 'subrepository' | 'name that is not UTF-8'
+  what: 'external definition' | 'subrepository' | 'name that is not UTF-8' | 'other line ends'
   path: string
-  /** The definition, or the address of the subrepository. */
+  /** The definition, the address of the subrepository, or the property that asks for other line ends. */
   text: string
   /** The last revision that set it, if the source counts them. */
   revision?: number
@@ -235,6 +235,7 @@ export interface Verification {
   /** The first differences between source and git. */
   mismatches: { where: string; path: string; what: string }[]
   notes?: Notes
+  remarks?: Remark[]
 }
 
 export const outOfSpace = 'There is not enough disk space for this repository. Ask an administrator of this server.'

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto'
 import type { Verification } from '#importer/source.ts'
 import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
 import type { Contents, Entry } from './git-contents.ts'
-import { attributesFile, writeAttributesFile } from './gitattributes.ts'
+import { attributesFile, type Traits, writeAttributesFile } from './gitattributes.ts'
 import { writeIgnoreFile } from './gitignore.ts'
 import type { Folder, Inspector, Listed, MadeFiles } from './inspector.ts'
 import { joinPath } from './layout.ts'
+import { openLineEndReport } from './line-ends.ts'
 
 /** A folder to compare in the source and in git. */
 export interface Task {
@@ -26,6 +27,7 @@ interface Check {
   path: string
   entry: Entry
   md5: string
+  eol?: Traits['eol']
 }
 
 const ignoreFile = '.gitignore'
@@ -49,6 +51,7 @@ export function openComparison(
   const compared = new Map<string, Set<string>>()
   let remembered = 0
   const tasks: Task[] = []
+  const lineEnds = openLineEndReport()
 
   function report(where: string, path: string, what: string) {
     if (result.mismatches.length < maxMismatches) result.mismatches.push({ where, path, what })
@@ -101,7 +104,7 @@ export function openComparison(
       names.add(name)
       checks.push(...compareFile(where, joinPath(inner, name), { ...plainFile, md5: hash('md5', made) }, entry))
     }
-    await compareContents(where, checks)
+    await compareContents(where, checks, task.tip)
     if (found === entries.size) return
     for (const name of entries.keys())
       if (!names.has(name)) report(where, joinPath(inner, name), 'is in git and not in Subversion')
@@ -111,7 +114,7 @@ export function openComparison(
   function compareFile(
     where: string,
     path: string,
-    one: Omit<Listed, 'name' | 'folder' | 'changed' | 'traits'>,
+    one: Omit<Listed, 'name' | 'folder' | 'changed' | 'traits'> & { traits?: Traits },
     entry: Entry | undefined,
   ): Check[] {
     if (!entry) {
@@ -125,14 +128,19 @@ export function openComparison(
     const executable = one.executable && !one.special
     const matches = entry.mode === '120000' ? one.special : (entry.mode === '100755') === executable
     if (!matches) report(where, path, `has the mode ${entry.mode}`)
-    return [{ path, entry, md5: one.md5 }]
+    return [{ path, entry, md5: one.md5, eol: one.special ? undefined : one.traits?.eol }]
   }
 
-  async function compareContents(where: string, checks: Check[]) {
+  async function compareContents(where: string, checks: Check[], tip: boolean) {
     for (let at = 0; at < checks.length; at += batch) {
       const some = checks.slice(at, at + batch)
-      const sums = await contents.sums(some.map(({ entry }) => entry))
-      for (const [place, { path, md5 }] of some.entries()) if (sums[place] !== md5) report(where, path, 'has another content')
+      // In earlier revisions, line ends do not matter to those who go on with the repository.
+      const sums = await contents.sums(some.map(({ entry, eol }) => ({ ...entry, eol: tip ? eol : undefined })))
+      for (const [place, { path, md5, eol }] of some.entries()) {
+        const sum = sums[place]
+        if (sum?.md5 !== md5) report(where, path, 'has another content')
+        if (eol && sum?.other_ends) lineEnds.add(path, eol)
+      }
     }
   }
 
@@ -155,7 +163,7 @@ export function openComparison(
         empty = false
       }
     }
-    if (empty && tip && !without) result.notes = { 'empty folders': (result.notes?.['empty folders'] ?? 0) + 1 }
+    if (empty && tip && !without) result.notes = { ...result.notes, 'empty folders': (result.notes?.['empty folders'] ?? 0) + 1 }
     return empty
   }
 
@@ -197,7 +205,10 @@ export function openComparison(
       await until(() => tasks.length < concurrency)
     },
 
-    settle: () => until(() => tasks.length === 0 && busy === 0),
+    async settle() {
+      await until(() => tasks.length === 0 && busy === 0)
+      lineEnds.complete(result)
+    },
   }
 }
 

@@ -1,10 +1,18 @@
 import { createHash, type Hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { type ObjectStream, openObjectStream } from '#importer/staging/object-reader.ts'
+import type { Traits } from './gitattributes.ts'
+import { openLineEnds } from './line-ends.ts'
 
 export interface Entry {
   mode: string
   id: string
+}
+
+interface Sum {
+  md5: string
+  /** Whether its line ends are not those of the given style. */
+  other_ends: boolean
 }
 
 /** A request to git. Answers come in the order of the requests. */
@@ -47,20 +55,22 @@ export function openContents(repository: string, signal: AbortSignal) {
       return promise
     },
 
-    sums(files: Entry[]) {
-      const { promise, resolve, reject } = Promise.withResolvers<string[]>()
-      const sums: string[] = []
+    sums(files: (Entry & Pick<Traits, 'eol'>)[]) {
+      const { promise, resolve, reject } = Promise.withResolvers<Sum[]>()
+      const sums: Sum[] = []
       const last = files.length
-      for (const { mode, id } of files) {
+      for (const { mode, id, eol } of files) {
         let hash: Hash | undefined
+        const ends = eol && openLineEnds(eol)
         // Subversion stores a symbolic link as a file that begins with `link `.
         const begin = () => createHash('md5').update(mode === '120000' ? 'link ' : '')
         const end = () => {
-          sums.push((hash ?? begin()).digest('hex'))
+          sums.push({ md5: (hash ?? begin()).digest('hex'), other_ends: ends?.differ() ?? false })
           if (sums.length === last) resolve(sums)
         }
         const take = (piece: Buffer) => {
           hash = (hash ?? begin()).update(piece)
+          ends?.take(piece)
         }
         ask(id, { type: 'blob', take, end, fail: reject })
       }

@@ -1,6 +1,8 @@
-/** The properties of a file that have an equivalent in `.gitattributes`. */
+const eolStyles = ['native', 'LF', 'CRLF', 'CR'] as const
+
+/** The properties of a file that have an equivalent in `.gitattributes`, except the style `CR`. */
 export interface Traits {
-  eol?: 'native' | 'LF' | 'CRLF' | undefined
+  eol?: (typeof eolStyles)[number] | undefined
   binary?: boolean | undefined
   ident?: boolean | undefined
 }
@@ -18,7 +20,7 @@ const none: Traits = {}
 export function traitsIn(read: (property: string) => string | null | undefined, former = none): Traits {
   const [eol, type, keywords] = traitProperties.map(read)
   const traits = {
-    eol: eol === undefined ? former.eol : (['native', 'LF', 'CRLF'] as const).find((each) => each === eol?.trim()),
+    eol: eol === undefined ? former.eol : eolStyles.find((each) => each === eol?.trim()),
     binary: type === undefined ? former.binary : type !== null && isBinary(type),
     ident: keywords === undefined ? former.ident : /(^|\s)id(\s|$)/i.test(keywords ?? ''),
   }
@@ -53,7 +55,7 @@ export function writeAttributesFile(files: { name: string; traits?: Traits }[]):
  * style is CRLF.
  */
 function attributesOf({ eol, binary, ident }: Traits = none): string {
-  const text = eol ? `text=auto${eol === 'native' ? '' : ` eol=${eol.toLowerCase()}`}` : binary ? '-text' : ''
+  const text = eol && eol !== 'CR' ? `text=auto${eol === 'native' ? '' : ` eol=${eol.toLowerCase()}`}` : binary ? '-text' : ''
   return [text, ident ? 'ident' : ''].filter((each) => each !== '').join(' ')
 }
 

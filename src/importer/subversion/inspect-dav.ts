@@ -11,8 +11,8 @@ const question = ({
   ignores,
   attributes,
 }: MadeFiles) => `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:V="http://subversion.tigris.org/xmlns/dav/"
- xmlns:S="http://subversion.tigris.org/xmlns/svn/"><D:prop><D:resourcetype/><D:version-name/><V:md5-checksum/><S:executable/><S:special/>
-${ignores ? '<S:ignore/><S:global-ignores/>' : ''}${attributes ? '<S:eol-style/><S:mime-type/><S:keywords/>' : ''}</D:prop></D:propfind>`
+ xmlns:S="http://subversion.tigris.org/xmlns/svn/"><D:prop><D:resourcetype/><D:version-name/><V:md5-checksum/><S:executable/><S:special/><S:eol-style/>
+${ignores ? '<S:ignore/><S:global-ignores/>' : ''}${attributes ? '<S:mime-type/><S:keywords/>' : ''}</D:prop></D:propfind>`
 
 /** Over http(s). Undefined if the server asks for authentication other than Basic. */
 export async function inspectByDav(

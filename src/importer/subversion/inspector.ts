@@ -21,7 +21,7 @@ export interface Listed {
   md5: string
   executable: boolean
   special: boolean
-  /** May be empty if attributes are not converted. */
+  /** May have no more than `eol` if attributes are not converted, and be empty if the file is known. */
   traits: Traits
 }
 

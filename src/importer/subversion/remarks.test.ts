@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { blobId, exported, filesOf, importing, killHalfWay } from '#test/imports/svn-conversion.ts'
+import { blobId, filesOf, importing, killHalfWay } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { subversion } from './subversion.ts'
 
-test('contents stay as they are stored, whatever svn:eol-style says, and the last definition of externals is listed', async () => {
+test('contents stay as they are stored, and the last definition of externals is listed', async () => {
   await using folder = await openSvnFolder()
   const path = join(folder.path, 'broken')
   const mixed = 'one\r\ntwo\nthree\rfour\n'
@@ -33,8 +33,6 @@ test('contents stay as they are stored, whatever svn:eol-style says, and the las
   assert.equal(notes['files with svn:eol-style'], 1)
   assert.deepEqual(await filesOf(workspace, 'refs/import/orig/heads/main'), [`100644 ${blobId(mixed)} mixed.txt`])
   assert.deepEqual((await subversion.verify(origin, workspace, true)).mismatches, [])
-  // Subversion converts line ends when it writes a working copy, as git does with an attribute `text`.
-  assert.deepEqual(await exported(path, 'trunk'), [`100644 ${blobId(mixed.replace(/\r\n?/g, '\n'))} mixed.txt`])
 })
 
 test('a file whose properties are set again is counted once, also after a kill', async () => {

@@ -168,7 +168,10 @@ test('large files wait for a choice, authors are corrected by row, and the end s
 
   forge.clock.advance(90_000)
   const mismatches = [{ where: 'r7', path: 'a <b>', what: 'is missing' }]
-  const remarks = [{ what: 'external definition' as const, path: '', text: 'ext http://x.example/<a>', revision: 7 }]
+  const remarks = [
+    { what: 'external definition' as const, path: '', text: 'ext http://x.example/<a>', revision: 7 },
+    { what: 'other line ends' as const, path: 'mixed.txt', text: 'svn:eol-style native' },
+  ]
   const told = { ...report, remarks, branches_count: 4, verification: { ...report.verification, mismatches } }
   await applyRunEvent(forge, 'pushed', { published: { 'refs/heads/trunk': 'a'.repeat(40) }, report: told })
   const complete = await shown()
@@ -181,6 +184,8 @@ test('large files wait for a choice, authors are corrected by row, and the end s
     complete,
     /External definition<\/td><td class="address">\/<\/td><td class="address">ext http:\/\/x\.example\/&lt;a&gt;<\/td><td>7</,
   )
+  assert.match(complete, /Other line ends<\/td><td class="address">mixed\.txt<\/td><td class="address">svn:eol-style native</)
+  assert.match(complete, /has the bytes that Subversion stores/)
   assert.deepEqual((await forge.ada.read(`${route}/report`)).remarks, remarks)
   assert.match(complete, /2 empty folders[\s\S]*bob<\/span> is <strong>Bob Baker/)
   assert.match((await ada.get('/ada/engine')).text, /Imported from https:\/\/source\.example\/engine/)

@@ -12,7 +12,7 @@ import { ignoreFiles, tellIgnores } from '#test/imports/svn-ignore-history.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { originOf } from './ledger.ts'
 
-for (const { option, history, made, file, note, count, added, line } of [
+for (const { option, history, made, file, note, count, added, line, remarks } of [
   {
     option: 'svn_ignore',
     history: tellIgnores,
@@ -22,6 +22,7 @@ for (const { option, history, made, file, note, count, added, line } of [
     count: 8,
     added: ['mkdir', 'trunk/later', 'propset', 'svn:ignore', '*.later', 'trunk/later'],
     line: '/*.later\n',
+    remarks: [],
   },
   {
     option: 'gitattributes',
@@ -32,6 +33,7 @@ for (const { option, history, made, file, note, count, added, line } of [
     count: 3,
     added: ['mkdir', 'trunk/later', 'put', '/dev/null', 'trunk/later/x.c', 'propset', 'svn:eol-style', 'LF', 'trunk/later/x.c'],
     line: '/*.c text=auto eol=lf\n',
+    remarks: [{ what: 'other line ends', path: 'mixed.txt', text: 'svn:eol-style native' }],
   },
 ] as const)
   test(`${option} makes ${file} files, also of what comes later, until the option changes`, async () => {
@@ -54,8 +56,9 @@ for (const { option, history, made, file, note, count, added, line } of [
     }
     const check = async (chosen: boolean) => {
       assert.equal((await reaches('complete'))[option], chosen ? true : undefined)
-      const { notes, mismatches } = await ada.read(`${path}/report`)
+      const { notes, remarks: listed, mismatches } = await ada.read(`${path}/report`)
       assert.deepEqual(mismatches, [])
+      assert.deepEqual(listed, remarks)
       assert.equal((notes[note] ?? 0) >= count, chosen)
       if (chosen) assert.equal(await read(file), made?.[file])
       else await expect(404, await ada.get(`/repos/ada/mill/contents/${file}`))

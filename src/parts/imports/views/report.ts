@@ -53,7 +53,8 @@ function remarkTable(remarks: Remark[]): Html {
     ({ what, path, text, revision }) =>
       html`<tr><td>${what.replace(/^./, (first) => first.toUpperCase())}</td><td class="address">${path || '/'}</td><td class="address">${text}</td><td>${revision ?? ''}</td></tr>`,
   )
-  return html`<p>Git has no equivalent of these.</p><div class="wide" tabindex="0" role="region" aria-label="Without an equivalent in git"><table><thead><tr><th scope="col">What</th><th scope="col">Path</th><th scope="col">Definition</th><th scope="col">Revision</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  const differ = remarks.some(({ what }) => what === 'other line ends')
+  return html`<p>Git has no equivalent of these.${differ && html` A file with other line ends has the bytes that Subversion stores; svn export repairs its line ends.`}</p><div class="wide" tabindex="0" role="region" aria-label="Without an equivalent in git"><table><thead><tr><th scope="col">What</th><th scope="col">Path</th><th scope="col">Definition</th><th scope="col">Revision</th></tr></thead><tbody>${rows}</tbody></table></div>`
 }
 
 /** The changes that are in no branch and no tag. */
