@@ -1,4 +1,5 @@
 import { Database, json, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { ofDatabase } from '#platform/of-database.ts'
 import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } from './acts.ts'
 import { recordPublished } from './audit.ts'
 import { recordHistory } from './issue-history.ts'
@@ -57,13 +58,7 @@ export async function publishChange(
 /** For how long a repository whose act had a subscribed hook is expected to still have one, in milliseconds: a guess saves a statement. */
 const trusted = 60_000
 const mostFound = 10_000
-const found = new WeakMap<Database, Map<string, number>>()
-
-function foundSubscribed(db: Database) {
-  const times = found.get(db) ?? new Map<string, number>()
-  found.set(db, times)
-  return times
-}
+const foundSubscribed = ofDatabase(() => new Map<string, number>())
 
 function changeStatement(
   now: Date,

@@ -39,12 +39,19 @@ export class Storage {
   /** For fetches and pushes, and for requests to the API and pages, so that slow clones do not block reads. */
   readonly fetching: Slots
   readonly reading: Slots
+  /** What is remembered of these repositories belongs to it. */
+  edition: object = {}
 
   constructor(data: string, limits = usualLimits) {
     this.#root = join(data, 'repositories')
     this.limits = limits
     this.fetching = new Slots(limits.processes, fetchPatience)
     this.reading = new Slots(limits.processes, readPatience)
+  }
+
+  /** Call this when the repositories were put back into an earlier state: they may lack objects that they had. */
+  noteRewound() {
+    this.edition = {}
   }
 
   /** 256 folders, so that none has too many entries. */

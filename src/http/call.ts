@@ -58,6 +58,7 @@ export function openCalls(
   responses: ResponseCache,
 ): Reauthorize {
   const limiter = new RateLimiter(belfry.clock)
+  belfry.db.onRewound(() => limiter.clear())
   const limits = limitsOf(belfry, variant)
   if (limits) {
     const endSharing = shareRateLimits(belfry, variant.name, limiter)

@@ -62,6 +62,7 @@ export class Metrics {
   readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
   constructor({ db, replica, sent_deliveries }: Belfry, measurements: Measurement[]) {
+    db.onRewound(() => this.#registry.resetMetrics())
     this.#durations = new Histogram({
       name: 'belfry_http_request_duration_seconds',
       help: 'Duration of answered requests.',

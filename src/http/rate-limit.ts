@@ -85,6 +85,11 @@ export class RateLimiter {
     return unshared
   }
 
+  clear() {
+    this.#hours.clear()
+    this.#unshared.clear()
+  }
+
   /** Counts what all nodes have counted, and what they do not know of yet. */
   adopt(key: string, used: number, reset: number) {
     const allowance = this.#hours.get(key)

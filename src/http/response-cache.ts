@@ -45,6 +45,7 @@ export class ResponseCache {
 
   constructor(db: Database) {
     this.#responses = new CheckedCache(db, 96 * 1024 * 1024)
+    db.onRewound(() => this.#bodies.clear())
   }
 
   /** The response, if nothing was committed since it was last right. */

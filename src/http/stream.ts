@@ -37,6 +37,7 @@ export function endStreams({ server }: FastifyInstance) {
 class Streams {
   readonly limits = new StreamLimits()
   readonly hubs: Hubs
+  readonly open = new Set<StreamReader>()
 
   constructor(belfry: Belfry) {
     this.hubs = new Hubs(belfry)
@@ -49,6 +50,11 @@ function streamsOf(belfry: Belfry): Streams {
   const streams = opened.get(belfry) ?? new Streams(belfry)
   opened.set(belfry, streams)
   return streams
+}
+
+/** Ends the streams that are open now. Unlike after endStreams, others may begin. */
+export function endOpenStreams(belfry: Belfry) {
+  for (const reader of streamsOf(belfry).open) reader.end()
 }
 
 export interface Following extends Follower {
@@ -69,20 +75,21 @@ export interface Following extends Follower {
  * the client disconnects or does not keep up, the listener closes, or a look refuses the caller.
  */
 export async function openStream(belfry: Belfry, following: Following): Promise<Readable> {
-  const { limits, hubs } = streamsOf(belfry)
-  const release = limits.reserve(following)
+  const streams = streamsOf(belfry)
+  const release = streams.limits.reserve(following)
   try {
     const first = await following.look(following.last)
-    return streamEvents(hubs, following, first, release)
+    return streamEvents(streams, following, first, release)
   } catch (error) {
     release()
     throw error
   }
 }
 
-function streamEvents(hubs: Hubs, following: Following, first: Step, release: () => void): Readable {
+function streamEvents({ hubs, open }: Streams, following: Following, first: Step, release: () => void): Readable {
   const { look, closing } = following
   const reader = new StreamReader(look)
+  open.add(reader)
   const end = () => reader.end()
   closing.addEventListener('abort', end)
   if (closing.aborted) end()
@@ -108,6 +115,7 @@ function streamEvents(hubs: Hubs, following: Following, first: Step, release: ()
   }
   stream.once('close', () => {
     closing.removeEventListener('abort', end)
+    open.delete(reader)
     hubs.get(following.key)?.detach(reader)
     release()
   })

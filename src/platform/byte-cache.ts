@@ -42,6 +42,11 @@ export class ByteCache<T> {
     return removed
   }
 
+  clear() {
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+
   remove(key: string) {
     this.#bytes -= this.#kept.get(key)?.bytes ?? 0
     this.#kept.delete(key)

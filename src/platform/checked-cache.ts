@@ -52,6 +52,7 @@ export class CheckedCache<T> {
   constructor(db: Database, bytes: number) {
     this.#db = db
     this.#kept = new ByteCache(bytes)
+    db.onRewound(() => this.#kept.clear())
   }
 
   /** The value, if nothing was committed since it was last right. */

@@ -77,9 +77,13 @@ export class DatabaseHealth {
     return this.#away
   }
 
-  /** How often the database was away, or another server took its place. */
+  /** How often the database was away, another server took its place, or an earlier state did. */
   get outages() {
     return this.#outages
+  }
+
+  noteRewound() {
+    this.#outages++
   }
 
   /** Calls `listener` when the database goes away and when it is back. */

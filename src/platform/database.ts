@@ -71,6 +71,7 @@ export class Database implements Queryable, AsyncDisposable {
   readonly #clock: Clock
   #commits = 0
   readonly #listeners = new Set<EndListener>()
+  readonly #forgetful = new Set<() => void>()
   readonly #patient = new AsyncLocalStorage<true>()
 
   /** Several connections are to a primary and its standbys. */
@@ -127,6 +128,27 @@ export class Database implements Queryable, AsyncDisposable {
   onTransactionEnd(listener: EndListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Call this when the database was put back into an earlier state, and nothing uses it. What this process remembers of the later one is forgotten,
+   * because ids begin again.
+   */
+  noteRewound() {
+    this.health.noteRewound()
+    for (const forget of this.#forgetful) forget()
+    this.notifyTransactionEnd('committed elsewhere')
+  }
+
+  /** Calls `forget` after the database was put back, until the returned function is called. Whatever outlives a request and depends on rows needs it. */
+  onRewound(forget: () => void): () => void {
+    this.#forgetful.add(forget)
+    return () => this.#forgetful.delete(forget)
+  }
+
+  /** Whether a connection is taken, or waited for. */
+  get isBusy() {
+    return [this.pool, this.background, this.#steady].some((pool) => pool.waitingCount > 0 || pool.idleCount < pool.totalCount)
   }
 
   /** Runs `work` with the time-outs of background work: a job may read or write more than a request does. */
@@ -264,6 +286,7 @@ export class Database implements Queryable, AsyncDisposable {
     await Promise.all([this.health.close(), ...[this.pool, this.background, this.#steady].map((pool) => pool.end())])
     // Libraries keep a reference to a pool for the life of the process, and caches that listen can be large.
     this.#listeners.clear()
+    this.#forgetful.clear()
   }
 }
 

@@ -30,8 +30,14 @@ export const codeAddress = (view: CodeView, { repo, ref }: Pick<CodeLocation, 'r
 
 /** Each name is a question to the database or to git. */
 const deepestRef = 8
-/** Full ids of commits and tags by repository; what they lead to never changes. */
-const resolved = new CommitCache<string>(1 << 20, () => 100)
+/** Full ids of commits and tags by repository; what they lead to never changes. By the edition of the storage, because another may not have them. */
+const editions = new WeakMap<object, CommitCache<string>>()
+
+function resolvedIn({ edition }: Storage) {
+  const resolved = editions.get(edition) ?? new CommitCache<string>(1 << 20, () => 100)
+  editions.set(edition, resolved)
+  return resolved
+}
 
 /**
  * Splits the rest of an address into a ref, which may contain slashes, and a path. No ref is the beginning of another, so the first that
@@ -79,7 +85,7 @@ const branchNamed = (name: string, recorded: Map<string, string>) =>
 
 /** A missing object is not kept, because it may be pushed. */
 async function resolveId(storage: Storage, repo: Repository, sha: string): Promise<string | undefined> {
-  const found = resolved.get(`${repo.id} ${sha}`, async () => {
+  const found = resolvedIn(storage).get(`${repo.id} ${sha}`, async () => {
     const commit = await resolveCommit(storage, repo.id, sha)
     if (!commit) throw missing()
     return commit

@@ -2,6 +2,7 @@ import type { Wire } from '#http/serialization.ts'
 import { Serialized, serialize } from '#http/serialize.ts'
 import { ByteCache } from '#platform/byte-cache.ts'
 import type { Database } from '#platform/database.ts'
+import { ofDatabase } from '#platform/of-database.ts'
 import type { Variant } from '#variants.ts'
 import { type CurrentRows, loadCurrent, type Reference, referencesOf } from './current.ts'
 import { type EventRow, parseEvent } from './event-rows.ts'
@@ -18,15 +19,14 @@ interface Rendered {
 
 /** In bytes. An event takes about 13 KB, so the last 5,000 events that were shown fit in. */
 const mostBytes = 64 * 1024 * 1024
-const caches = new WeakMap<Database, ByteCache<Rendered>>()
+const cacheOf = ofDatabase(() => new ByteCache<Rendered>(mostBytes))
 
 /**
  * The JSON of events. An event is shown in several timelines and again at each poll, and making its JSON takes longer than reading it, so the
  * JSON is kept. What it is made from is read each time and compared, so a change is shown at once, wherever it was made.
  */
 export async function renderEvents(db: Database, rows: EventRow[], wire: Wire, variant: Variant): Promise<Serialized> {
-  const cache = caches.get(db) ?? new ByteCache<Rendered>(mostBytes)
-  caches.set(db, cache)
+  const cache = cacheOf(db)
   const events = rows.map((row) => {
     const key = `${row.id} ${variant.name} ${wire.version} ${wire.brand}`
     const kept = cache.get(key)

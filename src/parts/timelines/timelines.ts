@@ -2,6 +2,7 @@ import type { Account } from '#identity/accounts.ts'
 import { type Database, empty, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
+import { ofDatabase } from '#platform/of-database.ts'
 import type { Topic } from '#platform/topics.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
@@ -168,15 +169,14 @@ const trusted = 60_000
 const mostKept = 10_000
 
 /** When each timeline was last found to have the greatest length. */
-const fullTimelines = new WeakMap<Database, Map<string, number>>()
+const fullTimelines = ofDatabase(() => new Map<string, number>())
 
 /**
  * For timelines of so many sources that their responses are not kept, see topics.ts. They rarely become shorter, and counting 300 events takes
  * three times as long as reading 30. If one does become shorter, the link to the last page is wrong for up to a minute.
  */
 async function countRarely(db: Database, events: Sql): Promise<number> {
-  const known = fullTimelines.get(db) ?? new Map<string, number>()
-  fullTimelines.set(db, known)
+  const known = fullTimelines(db)
   // Dates differ from request to request, and do not identify a timeline.
   const key = `${events.text} ${events.values.filter((value) => !(value instanceof Date))}`
   const now = db.now.getTime()
