@@ -77,7 +77,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** In memory, if there is room: a reset copies a thousand files, which takes 15 ms there and 100 ms on a disk. */
+/** In memory, if there is room: a new world copies a thousand files, which takes 15 ms there and 100 ms on a disk. */
 function temporaryFolder() {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')

@@ -16,13 +16,19 @@ interface Row extends Omit<Delivery, 'headers' | 'payload' | 'delivered_at'> {
   target_type: string
 }
 
-/** The deliveries of one generation whose outcome is known. */
+/** The deliveries since the start or the last reset whose outcome is known. */
 export class Deliveries {
   readonly #belfry: Belfry
   readonly #taken = new Set<number>()
+  readonly #over = new AbortController()
 
   constructor(belfry: Belfry) {
     this.#belfry = belfry
+  }
+
+  /** Ends all waiting, because what is delivered after a reset belongs to another test. */
+  close() {
+    this.#over.abort()
   }
 
   async list(match: DeliveryMatch = {}): Promise<Delivery[]> {
@@ -43,7 +49,8 @@ export class Deliveries {
   }
 
   /** The first that matches and was not returned before. Waits until there is one; undefined when `signal` is aborted. */
-  async next(match: DeliveryMatch, signal: AbortSignal): Promise<Delivery | undefined> {
+  async next(match: DeliveryMatch, given: AbortSignal): Promise<Delivery | undefined> {
+    const signal = AbortSignal.any([given, this.#over.signal])
     for (;;) {
       const ended = Promise.withResolvers<void>()
       // Before the look, so that none is missed that is recorded meanwhile.
@@ -62,7 +69,7 @@ export class Deliveries {
 
   /** All, once none is due or in flight. With the number of those that are still due when `signal` is aborted. */
   async settled(signal: AbortSignal): Promise<{ due: number; deliveries: Delivery[] }> {
-    const due = await untilSettled(this.#belfry, signal)
+    const due = await untilSettled(this.#belfry, AbortSignal.any([signal, this.#over.signal]))
     return { due, deliveries: await this.list() }
   }
 

@@ -18,13 +18,15 @@ export interface Served {
   requests: RequestLog
   faults: Faults
   current: Generation
+  /** Another one after each reset. */
+  turn: object
+  /** Resolves when requests can be served; undefined if they can be served now. */
+  resetting: Promise<void> | undefined
   userOf(token: string): string | undefined
-  /** Called with the number of open requests when it changes. */
-  noteRequests(open: number): void
 }
 
 /**
- * The two listeners of a world, which stay while generations come and go. Requests are recorded and faults happen here, before the listeners
+ * The two listeners of a world, which stay when its state is put back or replaced. Requests are recorded and faults happen here, before the listeners
  * of the server, which know nothing of tests.
  */
 export class Front implements AsyncDisposable {
@@ -52,17 +54,15 @@ export class Front implements AsyncDisposable {
 
 async function listen(world: Served, listener: 'web' | 'versioned', port: number) {
   const [api, prefix] = listener === 'web' ? (['self_hosted', selfHosted.prefix] as const) : (['versioned', ''] as const)
-  let open = 0
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    world.noteRequests(++open)
-    response.once('close', () => world.noteRequests(--open))
+    while (world.resetting) await world.resetting
     const recording = world.requests.record(api, prefix, request, response, (token) => world.userOf(token))
-    const { current } = world
+    const { current, turn } = world
     current.used = true
     const fault = world.faults.take(recording)
     if (fault && !(await world.faults.apply(fault, recording))) return
     // A request that was delayed until after a reset belongs to a test that is over.
-    if (current === world.current) await current.serve(listener, request, response)
+    if (turn === world.turn) await current.serve(listener, request, response)
     else response.socket?.destroy()
   }
   const server = createServer((request, response) => void serve(request, response))

@@ -11,6 +11,8 @@ import type { WorldAccess } from '../protocol.ts'
 import type { Cluster } from './cluster.ts'
 import { openBelfry, type WorldParts } from './open-belfry.ts'
 import { copyFolder } from './prepared-cluster.ts'
+import { putBackFiles } from './seeded-files.ts'
+import { saveRows } from './seeded-rows.ts'
 import { settle } from './settle.ts'
 
 export type SeededAccess = Omit<WorldAccess, 'url' | 'versioned_url' | 'control'>
@@ -39,12 +41,16 @@ export class Template {
   async #make(parts: WorldParts, seed: Seed | undefined) {
     await this.#cluster.copyDatabase('belfry', this.#name)
     const belfry = openBelfry(parts, this.#name, this.#folder, this.vault)
-    try {
-      return await seedBelfry(belfry, seed)
-    } finally {
-      // A database that has sessions cannot be copied.
-      await belfry.db[Symbol.asyncDispose]()
-    }
+    const made = seedBelfry(belfry, seed)
+    // A database that has sessions cannot be copied.
+    const access = await made.finally(() => belfry.db[Symbol.asyncDispose]())
+    await saveRows(this.#cluster.connectionTo(this.#name))
+    return access
+  }
+
+  /** Makes the files of a copy as they were. */
+  putBackFiles(folder: string) {
+    putBackFiles(this.#folder, folder)
   }
 
   async copy(name: string, folder: string) {

@@ -7,7 +7,6 @@ import { Front, type Ports } from './front.ts'
 import { Generation } from './generation.ts'
 import type { WorldParts } from './open-belfry.ts'
 import { RequestLog } from './requests.ts'
-import { Spares } from './spares.ts'
 import type { SeededAccess, Template } from './template.ts'
 
 /** A Belfry of its own within the test server, with its state, addresses and clock. */
@@ -19,12 +18,13 @@ export class World implements AsyncDisposable {
   readonly #template: Template
   readonly #logins = new Map<string, string>()
   #seeded: SeededAccess | undefined
-  readonly #spares = new Spares(() => this.#prepare())
   #front: Front | undefined
   #current: Generation | undefined
   #deliveries: Deliveries | undefined
   #last: Promise<unknown> = Promise.resolve()
   #count = 0
+  #turn = {}
+  #resetting: Promise<void> | undefined
   readonly #retiring = new Set<Promise<void>>()
 
   static async open(parts: WorldParts, template: Template, name: string, ports: Ports): Promise<World> {
@@ -56,16 +56,29 @@ export class World implements AsyncDisposable {
     for (const { login, token } of Object.values(seeded.users)) this.#logins.set(token, login)
     this.#seeded = seeded
     this.#enter(generation)
-    this.#spares.refill()
   }
 
   #prepare() {
     return Generation.open(this.#parts, this.#template, `${this.#name}_${++this.#count}`)
   }
 
+  /** Begins with nothing that happened before. */
   #enter(generation: Generation) {
     this.#current = generation
+    this.#turn = {}
+    this.#deliveries?.close()
     this.#deliveries = new Deliveries(generation.belfry)
+    this.clock.reset()
+    this.requests.clear()
+    this.faults.clear()
+  }
+
+  get turn() {
+    return this.#turn
+  }
+
+  get resetting() {
+    return this.#resetting
   }
 
   /** Serves requests until the next reset. */
@@ -102,36 +115,41 @@ export class World implements AsyncDisposable {
 
   /** What the page of the OAuth flow does when the user agrees or refuses. Returns the address that the browser is sent to. */
   authorize(asked: Authorization): Promise<string> {
-    const { belfry } = this.current
-    this.current.used = true
-    return authorize(belfry, asked)
+    return this.#inTurn(() => {
+      this.current.used = true
+      return authorize(this.current.belfry, asked)
+    })
   }
 
-  /** A spare is made when there is no request, because making one keeps the process from serving. */
-  noteRequests(open: number) {
-    this.#spares.postpone(open)
-  }
-
-  /** Puts back the seeded state. Resets that are asked for at the same time happen one after the other. */
+  /** Puts back the seeded state. */
   reset(): Promise<void> {
-    const reset = this.#last.then(() => this.#reset())
-    this.#last = reset.catch(() => {})
-    return reset
+    return this.#inTurn(() => this.#reset())
+  }
+
+  /** What is asked for at the same time happens one after the other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
+    return done
   }
 
   async #reset() {
     const old = this.current
     // Suites that reset before and after each test need one state for both.
-    const next = old.used || this.clock.moved ? await this.#spares.take() : old
+    if (!old.used && !this.clock.moved) return this.#enter(old)
     // Until then, requests that receivers send belong to the old state.
-    if (next !== old) await old.stopSending()
-    this.clock.reset()
-    this.requests.clear()
-    this.faults.clear()
-    this.#enter(next)
-    if (next === old) return
-    this.#retire(old)
-    this.#spares.refill()
+    await old.stopSending()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#resetting = promise
+    try {
+      this.#enter(old)
+      if (await old.rewind()) return
+      this.#enter(await this.#prepare())
+      this.#retire(old)
+    } finally {
+      this.#resetting = undefined
+      resolve()
+    }
   }
 
   #retire(generation: Generation) {
@@ -150,15 +168,13 @@ export class World implements AsyncDisposable {
   /** Ends requests and jobs, and leaves the state to the end of the cluster. */
   async stop() {
     await this.#front?.[Symbol.asyncDispose]()
-    const spares = await this.#spares.close()
-    await Promise.all([...this.#retiring, ...[this.#current, ...spares].map((generation) => generation?.stopWork())])
+    await Promise.all([...this.#retiring, this.#current?.stopWork()])
   }
 
   async [Symbol.asyncDispose]() {
     await this.#last
     await this.#front?.[Symbol.asyncDispose]()
-    const spares = await this.#spares.close()
-    for (const generation of [this.#current, ...spares]) if (generation) this.#retire(generation)
+    if (this.#current) this.#retire(this.#current)
     await Promise.all(this.#retiring)
   }
 }
