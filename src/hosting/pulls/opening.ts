@@ -54,7 +54,10 @@ export async function createPull(
     const { head, head_sha, base_ref } = ends
     if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
     if (!(await mayCopy(db, head.id, repo.id, [author.id], viewer))) throw tooPrivate()
-    const comparison = await compare(storage, repo.id, ends.base_sha, head_sha, head.id)
+    const comparison = await compare(storage, repo.id, ends.base_sha, head_sha, head.id).catch((error) => {
+      // The head repository was deleted while git read it.
+      throw storage.has(head.id) ? error : invalid({ resource: 'PullRequest', code: 'invalid', field: 'head' })
+    })
     checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
     const number = await db.transaction(async (transaction) => {
       const settled = await lockEnds(transaction, repo, ends)
