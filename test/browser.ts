@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
+import { needs } from '#test/needs.ts'
+import { atEnd } from './at-end.ts'
+
+if (!process.env.CHROMIUM) needs({ '/usr/bin/chromium': 'chromium' })
 
 /** Where screenshots go, to be looked at. */
 const output = join(import.meta.dirname, '..', 'test-output')
@@ -19,7 +22,7 @@ export interface Browser extends AsyncDisposable {
 
 /** One for all tests of this process, or of the whole run if the run has started it: to start one takes a second. */
 let running: ReturnType<typeof chromium.launch> | undefined
-after(async () => (await running)?.close())
+atEnd(async () => (await running)?.close())
 
 /** Starts a browser for all processes of a run; returns its address. */
 export const serveBrowser = () => chromium.launchServer(launching)

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
+import { needs } from '#test/needs.ts'
 import { join } from './conversations.ts'
 import { type Forge, openForge } from './forge.ts'
 import type { Worktree } from './git.ts'
+
+needs({ 'git-lfs': 'git-lfs' })
 
 export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 export const media = 'application/vnd.git-lfs+json'

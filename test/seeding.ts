@@ -1,10 +1,10 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { loadUser } from '#identity/accounts.ts'
+import { atEnd } from './at-end.ts'
 import type { Forge, Person } from './forge.ts'
 import { Desk, initWorktree, type Worktree, zeros } from './git.ts'
 
@@ -14,7 +14,7 @@ interface Seed {
 }
 
 const folders: string[] = []
-after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+atEnd(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 /**
  * Pushes the commits of `build` to ada/engine, and removes the worktree when the forge closes. Git makes the commits once per process, and

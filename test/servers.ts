@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
@@ -17,6 +16,7 @@ import { openFileStore } from '#platform/file-store/open-store.ts'
 import { randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
 import { bind, openTracing } from '#start.ts'
+import { atEnd } from './at-end.ts'
 import { copyDatabase, patient, takeDatabase } from './databases.ts'
 import { until } from './machine.ts'
 
@@ -64,7 +64,7 @@ process.on('uncaughtExceptionMonitor', (error, origin) => process.stderr.write(`
 const idle = new Map<string, Server[]>()
 /** Files that open their server for all tests return it in a hook that runs after this one. */
 let over = false
-after(() => {
+atEnd(() => {
   over = true
   return Promise.all([...idle.values()].flat().map((server) => server.close()))
 })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { openChecker } from '#test/apps.ts'
 import { openForge } from '#test/forge.ts'
+import { missingPackages } from '#test/needs.ts'
 import { Story } from './story.ts'
 
 export interface Program {
@@ -44,13 +43,6 @@ export function tellStory(program: Program) {
 
 export const skipped = (client: string, missing: string[]) =>
   `${client} was not tried, because it is not installed. On Debian: apt-get install ${missing.join(' ')}`
-
-export const missingPackages = (needs: Record<string, string>) =>
-  Object.entries(needs)
-    .filter(
-      ([name]) => ![name, ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))].some(existsSync),
-    )
-    .map(([, name]) => name)
 
 /** Without the environment of this process, which may name another host or token. */
 export function run([file = '', ...words]: string[], env: Record<string, string>) {

@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { createInterface } from 'node:readline'
+import { needs } from '#test/needs.ts'
 import { hgEnvironment } from './hg.ts'
 import { listen } from './http-server.ts'
+
+needs({ hg: 'mercurial' })
 
 export interface HgServer extends AsyncDisposable {
   url: string

@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { needs } from '#test/needs.ts'
+
+needs({ hg: 'mercurial' })
 
 /** Without the Mercurial configuration of the machine. */
 export const hgEnvironment = { ...process.env, HGPLAIN: '1', HGRCPATH: '/dev/null', HGENCODING: 'UTF-8' }

@@ -8,8 +8,11 @@ import { promisify } from 'node:util'
 import type { Origin } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { subversion } from '#importer/subversion/subversion.ts'
+import { needs } from '#test/needs.ts'
 import { openSvnFolder } from './svn-servers.ts'
 import type { openWorkspace } from './workspace.ts'
+
+needs({ svn: 'subversion' })
 
 const run = promisify(execFile)
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
+import { needs } from '#test/needs.ts'
+
+needs({ svnadmin: 'subversion' })
 
 type Content = string | Buffer
 type Properties = Record<string, string>

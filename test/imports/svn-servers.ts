@@ -8,6 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { certificateFile } from '#test/certificates.ts'
 import { freePort } from '#test/machine.ts'
+import { needs } from '#test/needs.ts'
+
+needs({
+  svnserve: 'subversion',
+  '/usr/sbin/apache2': 'apache2',
+  '/usr/lib/apache2/modules/mod_dav_svn.so': 'libapache2-mod-svn',
+})
 
 export const username = 'ada'
 export const password = 'correct horse battery'

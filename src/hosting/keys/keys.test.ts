@@ -6,7 +6,6 @@ import { loadUser } from '#identity/accounts.ts'
 import { openSession } from '#identity/sessions.ts'
 import { sql } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
-import { openBrowser } from '#test/browser.ts'
 import { type Client, expect, injecting, withPeople } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 import { readPublicKey } from './public-key.ts'
@@ -248,39 +247,6 @@ test('keys are added and removed on their page', inject(async ({ ada, belfry, we
   assert.deepEqual(await ada.read('/user/keys'), [])
   const outside = await fetch(`${web}/settings/keys`, { redirect: 'manual' })
   assert.equal(outside.headers.get('location'), '/login?return_to=%2Fsettings%2Fkeys')
-}))
-
-test('the page of keys works in a browser, also a narrow one', inject(async ({ ada, web }) => {
-  await using browser = await openBrowser()
-  const { page } = browser
-  await page.goto(`${web}/login?return_to=/settings/keys`)
-  await page.fill('input[name="login"]', 'ada')
-  await page.fill('input[name="password"]', "ada's password")
-  await page.press('input[name="password"]', 'Enter')
-  await page.waitForURL(`${web}/settings/keys`)
-  await page.getByLabel('Title').fill('desk')
-  await page.getByLabel('Key', { exact: true }).fill(key)
-  await page.getByRole('button', { name: 'Add key' }).click()
-  await page.getByText('SHA256:').waitFor()
-  await browser.picture('settings-keys')
-  assert.equal((await ada.read('/user/keys')).length, 1)
-  await page.getByRole('link', { name: 'Remove desk' }).click()
-  await page.getByRole('heading', { name: 'Remove this key?' }).waitFor()
-  await browser.inspect('settings-keys-remove')
-  await page.getByRole('button', { name: 'Remove this key' }).click()
-  await page.getByText('There are no keys yet').waitFor()
-
-  await ada.owns('engine')
-  await page.goto(`${web}/ada/engine/settings/keys`)
-  await page.getByLabel('Key', { exact: true }).fill(ed25519())
-  await page.getByLabel('Title').fill('server')
-  await page.getByRole('button', { name: 'Add key' }).click()
-  await page.getByText('The key is added.').waitFor()
-  await page.getByLabel('Remove server').click()
-  await browser.inspect('deploy-keys')
-  await page.getByRole('button', { name: 'Remove this key' }).click()
-  await page.getByText('The key is removed.').waitFor()
-  assert.deepEqual(browser.problems, [])
 }))
 
 test('the pages of keys say that SSH is not served', inject(async ({ forge, ada }) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { openBrowser, signIn } from '#test/browser.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { Guest, openAsAda, type Shown, signedIn } from '#test/guest.ts'
 
@@ -165,29 +164,4 @@ test('a response is bounded, and counts against the rate limit of the visitor', 
     Number(/x-ratelimit-remaining\s*(\d+)/.exec(responseOf(await tryIt(visitor, 'meta/get-all-versions')).plain)?.[1])
   const first = await remaining()
   assert.deepEqual([first > 4000, await remaining()], [true, first - 1])
-})
-
-test('an operation is tried in place, also when the password is asked for', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using browser = await openBrowser()
-  const { page, problems } = browser
-  await signIn(page, forge, 'ada', '/docs/try/issues/create')
-  await page.getByLabel('Body (JSON)').fill('{"title": "Smoke"}')
-  await page.getByRole('checkbox').check()
-  await page.getByRole('button', { name: 'Send POST request' }).click()
-  await page.getByText('201 Created').waitFor()
-  assert.equal(await page.getByLabel('Body (JSON)').inputValue(), '{"title": "Smoke"}')
-  assert.match((await page.locator('#exchange .snippet pre').first().textContent()) ?? '', /Smoke/)
-  // A button has less contrast while the pointer is on it.
-  await page.mouse.move(0, 0)
-  await browser.inspect('docs-try')
-  assert.deepEqual(problems, [])
-  forge.clock.advance(2 * 3600_000)
-  await page.getByRole('button', { name: 'Send POST request' }).click()
-  await page.getByLabel('Password').fill("ada's password")
-  await page.getByRole('button', { name: 'Confirm' }).click()
-  await page.getByText('201 Created').waitFor()
-  assert.equal((await ada.read('/repos/ada/engine/issues')).length, 2)
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { openBrowser, signIn } from '#test/browser.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { heardOf, hookOn, openReceiver } from '#test/webhooks.ts'
@@ -164,31 +163,4 @@ test('a user who loses access at the same time cannot create a hook', async () =
       [],
     )
   }
-})
-
-test('the pages explain why a hook is paused and how to resume it', async () => {
-  await using browser = await openBrowser()
-  await using receiver = await openReceiver()
-  const { host } = new URL(receiver.url)
-  const { page, inspect, picture } = browser
-  const repo = await openRepository()
-  await collaborate(repo)
-  const hook = await expect(201, await ben.post(`${repo.path}/hooks`, { config: { url: receiver.url } }))
-  await expect(204, await ada.delete(`${repo.path}/collaborators/ben`))
-  await told(forge)
-  await signIn(page, forge, 'ada', '/notifications')
-  await page.getByRole('link', { name: `Webhook to ${host} is paused` }).click()
-  await page.waitForURL(`${forge.web}/acme/${repo.name}/settings/hooks/${hook.id}`)
-  await page.getByText('This webhook is paused, because ben, who').waitFor()
-  await inspect('hook-paused')
-  await page.goto(`${forge.web}/acme/${repo.name}/settings/hooks`)
-  await page.getByText('paused', { exact: true }).waitFor()
-  await picture('hook-paused-list')
-  await page.goto(`${forge.web}/acme/${repo.name}/settings/hooks/${hook.id}/edit`)
-  await inspect('hook-paused-edit')
-  await page.getByRole('checkbox', { name: 'Active' }).check()
-  await page.getByRole('button', { name: 'Save webhook' }).click()
-  await page.getByText('Saved.').waitFor()
-  assert.equal(await page.getByText('This webhook is paused').count(), 0)
-  assert.equal((await ada.read(`${repo.path}/hooks/${hook.id}`)).active, true)
 })

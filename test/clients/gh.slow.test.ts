@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { certificateFile, certificateOf } from '#test/certificates.ts'
 import { openForge } from '#test/forge.ts'
-import { missingPackages, run, skipped } from './programs.ts'
+import { missingPackages } from '#test/needs.ts'
+import { run, skipped } from './programs.ts'
 import { Story } from './story.ts'
 
 /** The reverse proxy with TLS that stands before a Belfry, because `gh` speaks no plain HTTP. */

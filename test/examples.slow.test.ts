@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { missingPackages, run, skipped } from './clients/programs.ts'
+import { run, skipped } from './clients/programs.ts'
+import { missingPackages } from './needs.ts'
 
 const root = join(import.meta.dirname, '..')
 const examples = join(root, 'examples')

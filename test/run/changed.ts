@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root, testFiles } from './files.ts'
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+
+/** The tests of what differs from main: changed tests, those beside changed sources, and those beside the sources that import them. */
+export function changedTests() {
+  const onMain = git('branch', '--show-current')[0] === 'main'
+  const [base = 'HEAD'] = onMain ? ['HEAD'] : git('merge-base', 'HEAD', 'main')
+  const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')]
+  const sources = changed.filter((file) => /^(src|test)\/.*\.ts$/.test(file))
+  const tests = new Set([...sources, ...importersOf(sources)].flatMap(testsOf))
+  return testFiles().filter((file) => tests.has(file))
+}
+
+/** The files that name one of these in an import. */
+function importersOf(sources: string[]) {
+  const names = new Set(sources)
+  const imports = (file: string) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)'/gm)].map(([, name = '']) =>
+      resolve(file, name),
+    )
+  return globSync('{src,test}/**/*.ts', { cwd: root }).filter((file) => imports(file).some((name) => names.has(name)))
+}
+
+/** The path of an imported file, as `imports` in package.json says. */
+function resolve(file: string, name: string) {
+  if (name.startsWith('#test/')) return name.slice(1)
+  return name.startsWith('#') ? `src/${name.slice(1)}` : join(dirname(file), name)
+}
+
+/** A source's own test, or all of its folder if it has none. */
+function testsOf(file: string) {
+  if (file.endsWith('.test.ts')) return [file]
+  const own = file.replace(/\.ts$/, '.test.ts')
+  return existsSync(join(root, own)) ? [own] : globSync(`${dirname(file)}/*.test.ts`, { cwd: root })
+}

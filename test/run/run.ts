@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { globalSetup, globalTeardown } from '../setup.ts'
+import { changedTests } from './changed.ts'
+import { inOrder, keepFailed, kindOf, recordSizes, root, testFiles } from './files.ts'
+import { Tally } from './tally.ts'
+import { runQueue } from './test-process.ts'
+
+/**
+ * Runs lint, types and test files: without arguments the fast ones, with `--slow` the slow ones, with `--all` both, with `--changed` those of what changed, or those
+ * that are named. ORDER=reverse begins with the shortest, TIMES=1 records durations.
+ */
+const [mode = '--fast', ...more] = process.argv.slice(2)
+const choices: Record<string, () => string[]> = {
+  '--fast': () => testFiles().filter((file) => kindOf(file) === 'fast'),
+  '--slow': () => testFiles().filter((file) => kindOf(file) === 'slow'),
+  '--all': testFiles,
+  '--changed': changedTests,
+}
+const files = choices[mode]?.() ?? [mode, ...more]
+
+/** Milliseconds for a test. A hang is a fault: on an idle machine, tests take a tenth. */
+const limits = { fast: 20_000, slow: 120_000 }
+
+const tally = new Tally(files)
+// They run beside the tests; the slow tests come after the fast ones, which had them.
+const checks =
+  mode === '--slow' ? [] : [check('lint', 'biome', 'ci', '--error-on-warnings', '.'), check('types', 'tsc', '-p', '.')]
+
+async function check(name: string, program: string, ...args: string[]) {
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => output.push(data))
+  const code = await new Promise((resolve) => child.once('close', resolve).once('error', resolve))
+  if (code !== 0) tally.fault(name, program, String(Buffer.concat(output)))
+}
+
+if (files.length) {
+  await globalSetup()
+  try {
+    for (const kind of ['fast', 'slow'] as const) {
+      const queue = inOrder(files.filter((file) => kindOf(file) === kind))
+      // One process more than there are cores fills the times when a test waits.
+      const processes = Math.min(availableParallelism() + 1, queue.length)
+      await Promise.all(Array.from({ length: processes }, () => runQueue(queue, limits[kind], tally)))
+    }
+  } finally {
+    await globalTeardown()
+  }
+}
+await Promise.all(checks)
+tally.screen.close()
+
+if (process.env.TIMES === '1') recordSizes(tally.sizes())
+keepFailed([...tally.failedFiles])
+if (!files.length) tally.screen.print('No test is beside a changed file.')
+tally.screen.print(tally.summary())
+process.exitCode = tally.faults.length ? 1 : 0

@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { root } from './files.ts'
+import type { Report } from './messages.ts'
+import type { Tally } from './tally.ts'
+
+/** Milliseconds in which a process loads the program and its first file, beside other work. */
+const toLoad = 60_000
+
+/** Runs the files of a queue in a process, and those that are left in another if a file ends it. No test takes longer than `limit` milliseconds. */
+export async function runQueue(queue: string[], limit: number, tally: Tally) {
+  while (queue.length) await runProcess(queue, limit, tally)
+}
+
+async function runProcess(queue: string[], limit: number, tally: Tally) {
+  const child = fork(join(import.meta.dirname, 'worker.ts'), {
+    cwd: root,
+    execArgv: [`--test-timeout=${limit}`, `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => tally.screen.print(String(data)))
+  let kill = 'ended'
+  const silence = limit + toLoad
+  const watch = new Watch(silence, () => {
+    kill = `was silent for ${silence / 1000} seconds and was ended`
+    child.kill('SIGKILL')
+  })
+  child.on('message', (report: Report) => {
+    watch.rest()
+    receive(report, child, queue, tally)
+  })
+  const code = await new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)))
+  watch.stop()
+  const file = tally.running.get(child)
+  tally.running.delete(child)
+  if (file) tally.failedFiles.add(file)
+  if (file || (code !== 0 && !tally.faults.length))
+    tally.fault('a process of tests', file ?? 'test/run/worker.ts', `It ${kill} with ${code}.`)
+}
+
+function receive(report: Report, child: ChildProcess, queue: string[], tally: Tally) {
+  const { running } = tally
+  if (report.type === 'test') tally.count(report.test)
+  else if (report.type === 'lacking') tally.lack(report.file, report.packages)
+  else if (report.type === 'warning') tally.fault('an error outside of tests', running.get(child) ?? '', report.text)
+  else if (report.type === 'stuck') {
+    tally.fault('a process of tests does not end', 'test/run/worker.ts', `What keeps it running: ${report.by.join(', ')}`)
+    child.kill('SIGKILL')
+  } else if (report.type === 'file') {
+    tally.end(report.file, report.seconds)
+    running.delete(child)
+  } else {
+    const file = queue.shift()
+    if (file) running.set(child, file)
+    child.send({ file })
+  }
+}
+
+/** Acts when nothing was heard for some milliseconds: a hook hangs, which has no limit of its own. */
+class Watch {
+  readonly #milliseconds: number
+  readonly #act: () => void
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(milliseconds: number, act: () => void) {
+    this.#milliseconds = milliseconds
+    this.#act = act
+    this.rest()
+  }
+
+  rest() {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#act, this.#milliseconds)
+  }
+
+  stop() {
+    clearTimeout(this.#timer)
+  }
+}
