@@ -14,7 +14,7 @@ export type StatusVisit = [operation: string, status: number, method: Method, pa
 const contracts = new Map<VariantName, Contract>()
 
 function contractOf(variant: VariantName) {
-  const contract = contracts.get(variant) ?? new Contract(variant)
+  const contract = contracts.get(variant) ?? Contract.of(variant)
   contracts.set(variant, contract)
   return contract
 }

@@ -154,7 +154,7 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
 test('every answer is as the public documentation has it, or differs as we say, on both variants', async () => {
   await using forge = await openWorld()
   for (const variant of variants) {
-    const contract = new Contract(variant.name)
+    const contract = Contract.of(variant.name)
     const nobody = variant.nobody(forge)
     const callers = {
       ada: variant.as(forge.ada),

@@ -64,26 +64,41 @@ export interface Fault {
 const documents = { 'self-hosted': 'ghes-3.19', versioned: 'api.github.com' } as const
 export type VariantName = keyof typeof documents
 
+interface Document {
+  paths: Record<string, Json>
+  components: { schemas: Record<string, Json>; responses: Record<string, Json> }
+}
+
+/** A process reads a document once: it has eight megabytes. */
+const read = new Map<VariantName, Contract>()
+
 /** The public documentation of a variant: which body an operation answers with. */
 export class Contract {
   readonly #ajv = new Ajv({ strict: false, allErrors: true, logger: false, validateSchema: false, formats })
   readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #schemas: Record<string, Json>
+  readonly #added = new Set<string>()
   readonly #answers: Record<string, Record<string, Json>>
 
-  constructor(variant: VariantName) {
+  static of(variant: VariantName) {
+    const contract = read.get(variant) ?? new Contract(variant)
+    read.set(variant, contract)
+    return contract
+  }
+
+  private constructor(variant: VariantName) {
     const place = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${documents[variant]}.json`)
-    const { paths, components } = JSON.parse(readFileSync(place, 'utf8'))
+    const { paths, components }: Document = JSON.parse(readFileSync(place, 'utf8'))
+    this.#schemas = components.schemas
     // A union that an empty payload satisfies with every kind at once: each payload is held against its own kind instead.
-    components.schemas.event.properties.payload = { type: 'object' }
+    Object.assign(components.schemas.event?.properties ?? {}, { payload: { type: 'object' } })
     this.#answers = Object.fromEntries(
-      Object.values(paths as Record<string, Json>)
+      Object.values(paths)
         .flatMap((path) => Object.values(path) as { operationId?: string; responses: Json }[])
         .flatMap(({ operationId, responses }) =>
           operationId ? [[operationId, answersOf(responses, components.responses)]] : [],
         ),
     )
-    const document = { answers: this.#answers, components: { schemas: components.schemas } }
-    this.#ajv.addSchema(withNull(document) as Json, base)
   }
 
   has(operation: string) {
@@ -95,33 +110,51 @@ export class Contract {
     const described = this.#answers[operation]?.[status]
     const type = described && (media in described ? media : 'application/json')
     if (!type || !(type in described)) return [{ operation, path: '', message: `has no documented ${status}` }]
-    const faults = this.#validate(`/answers/${escaped(operation)}/${status}/${escaped(type)}`, body)
-    return faults.map((fault) => ({ ...fault, operation }))
+    const schema = described[type] as Json
+    return this.#validate(`${operation} ${status} ${type}`, schema, body).map((fault) => ({ ...fault, operation }))
   }
 
   /** What is wrong with the payload of an event, by its kind. */
   checkPayload(operation: string, { type, payload }: { type: string; payload: unknown }): Fault[] {
     const name = type.replaceAll(/(?<=.)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
-    return this.#validate(`/components/schemas/${name}`, payload).map((fault) => ({
+    return this.#validate(name, { $ref: `#/components/schemas/${name}` }, payload).map((fault) => ({
       ...fault,
       operation,
       path: `/*/${type}${fault.path}`,
     }))
   }
 
-  #validate(pointer: string, body: unknown) {
-    let validate = this.#compiled.get(pointer)
+  #validate(name: string, schema: Json, body: unknown) {
+    let validate = this.#compiled.get(name)
     if (!validate) {
-      validate = this.#ajv.compile({ $ref: `${base}#${pointer}` })
-      this.#compiled.set(pointer, validate)
+      validate = this.#ajv.compile(this.#translate(schema) as Json)
+      this.#compiled.set(name, validate)
     }
     validate(body)
     return (validate.errors ?? []).map((error) => ({ path: placeOf(error), message: error.message ?? '' }))
   }
-}
 
-const base = 'https://documentation.example/'
-const escaped = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+  /** OpenAPI 3.0 says `nullable` where JSON Schema has a type of its own. Adds the schemas that it names: to add all of them takes seconds. */
+  #translate(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.#translate(item))
+    if (typeof schema !== 'object' || schema === null) return schema
+    const { nullable, example, examples, ...rest } = schema as Json
+    if (typeof rest.$ref === 'string') rest.$ref = this.#add(rest.$ref)
+    const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.#translate(value)]))
+    // A property may be called so too.
+    const named = typeof nullable === 'object' ? { ...own, nullable: this.#translate(nullable) } : own
+    return nullable === true ? { anyOf: [{ type: 'null' }, named] } : named
+  }
+
+  #add(reference: string) {
+    const name = reference.replace('#/components/schemas/', '')
+    if (!this.#added.has(name)) {
+      this.#added.add(name)
+      this.#ajv.addSchema(this.#translate(this.#schemas[name]) as Json, name)
+    }
+    return name
+  }
+}
 
 /** Addresses may be templates, as the documentation's own examples are. */
 const formats = {
@@ -138,17 +171,6 @@ function answersOf(responses: Json, shared: Record<string, Json>) {
       },
     ),
   )
-}
-
-/** OpenAPI 3.0 says `nullable` where JSON Schema has a type of its own. */
-function withNull(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withNull)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const { nullable, example, examples, ...rest } = schema as Json
-  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withNull(value)]))
-  // A property may be called so too.
-  const named = typeof nullable === 'object' ? { ...own, nullable: withNull(nullable) } : own
-  return nullable === true ? { anyOf: [{ type: 'null' }, named] } : named
 }
 
 /** A fault's place in the body: a missing property's is its own. */

@@ -194,7 +194,7 @@ test('commits with a long message in an invalid encoding, and commits that git r
 
 test('every response about commit comments matches the public documentation, on both variants', inject(async (forge) => {
   for (const name of ['self-hosted', 'versioned'] as const) {
-    const contract = new Contract(name)
+    const contract = Contract.of(name)
     const ada: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
     const made = await forge.say(ada, 'Hm', { path: 'mill.txt', position: 1 })
     const one = `${engine}/comments/${made.id}`

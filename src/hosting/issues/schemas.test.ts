@@ -37,7 +37,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'de
 test('every response about issues matches the public documentation, on both variants', async () => {
   await using forge = await openWithEngine()
   for (const [index, name] of (['self-hosted', 'versioned'] as const).entries()) {
-    const contract = new Contract(name)
+    const contract = Contract.of(name)
     const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
     const ada = speaker.with({ accept: 'application/vnd.github+json' })
     let comment = 0

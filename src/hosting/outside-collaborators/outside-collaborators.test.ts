@@ -26,7 +26,7 @@ test(
     const list = await ada.read(outside)
     assert.deepEqual(pick(list, 'login'), ['cy'])
     for (const variant of ['self-hosted', 'versioned'] as const)
-      assert.deepEqual(new Contract(variant).check('orgs/list-outside-collaborators', 200, 'application/json', list), [])
+      assert.deepEqual(Contract.of(variant).check('orgs/list-outside-collaborators', 200, 'application/json', list), [])
     await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'read' }))
     assert.equal((await ben.get('/repos/acme/plans')).status, 200)
     await hookOn(ada, 'orgs/acme', 'organization', 'membership', 'member')

@@ -42,7 +42,7 @@ test('every response about pull requests matches the public documentation, on bo
     await work.git('pull', '--quiet', '--rebase', 'origin', 'main')
     await work.commit('On', { [`on-${name}.txt`]: 'o\n' })
     await work.push('main')
-    const contract = new Contract(name)
+    const contract = Contract.of(name)
     const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
     const ada = speaker.with({ accept: 'application/vnd.github+json' })
     const fill = (text: string) => text.replaceAll('{n}', String(index + 1))

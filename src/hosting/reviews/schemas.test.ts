@@ -41,7 +41,7 @@ test('every response about reviews matches the public documentation, on both var
   await expect(201, await forge.ada.post('/orgs/acme/teams', { name: 'Core' }))
   await expect(204, await forge.ada.put('/orgs/acme/teams/core/repos/acme/engine'))
   for (const name of ['self-hosted', 'versioned'] as const) {
-    const contract = new Contract(name)
+    const contract = Contract.of(name)
     const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
     const ada = speaker.with({ accept: 'application/vnd.github+json' })
     const faults: Fault[] = []

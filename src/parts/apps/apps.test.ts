@@ -15,7 +15,7 @@ test(
     assert.match(app.pem, /^-----BEGIN RSA PRIVATE KEY-----\n/)
     assert.match(app.webhook_secret, /^[0-9a-f]{40}$/)
     for (const variant of ['self-hosted', 'versioned'] as const) {
-      const contract = new Contract(variant)
+      const contract = Contract.of(variant)
       assert.deepEqual(contract.check('apps/create-from-manifest', 201, 'application/json', app), [])
       const shown = await asApp(forge, app).read('/app')
       assert.deepEqual(contract.check('apps/get-authenticated', 200, 'application/json', shown), [])

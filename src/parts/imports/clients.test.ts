@@ -40,7 +40,7 @@ test('an unchanged client runs an import through all its states, by the document
 test('every answer matches the public documentation, except use_lfs', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORTS: 'open' })
   const { ada } = forge
-  const contract = new Contract('versioned')
+  const contract = Contract.of('versioned')
   const faults: Fault[] = []
   const client = ada.versioned
   const visit = async (operation: string, answer: Promise<Response>) => {
@@ -89,7 +89,7 @@ test('automation works as documented, for admins only', async () => {
   ] as const) {
     const body = await client.read(switched)
     assert.deepEqual(
-      new Contract(variant).check('actions/get-github-actions-permissions-repository', 200, 'application/json', body),
+      Contract.of(variant).check('actions/get-github-actions-permissions-repository', 200, 'application/json', body),
       [],
     )
   }

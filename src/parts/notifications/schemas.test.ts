@@ -26,7 +26,7 @@ test('every response about notifications matches the public documentation on bot
   ])
   await expect(205, await ben.patch(`/notifications/threads/${all[0].id}`))
   for (const name of ['self-hosted', 'versioned'] satisfies VariantName[]) {
-    const contract = new Contract(name)
+    const contract = Contract.of(name)
     const client: Client = name === 'versioned' ? ben.versioned : ben
     const faults: Fault[] = []
     const check = async (operation: string, status: number, answer: Response) => {

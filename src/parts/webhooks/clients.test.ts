@@ -58,7 +58,7 @@ test('every response about hooks matches the public documentation on both varian
     ['self-hosted', ada as Client],
     ['versioned', ada.versioned],
   ] as const) {
-    const contract = new Contract(variant)
+    const contract = Contract.of(variant)
     for (const [family, place, hooks] of [
       ['repos', 'repo', '/repos/ada/engine/hooks'],
       ['orgs', 'org', '/orgs/acme/hooks'],

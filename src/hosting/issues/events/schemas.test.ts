@@ -49,7 +49,7 @@ test('every kind of event matches the public documentation, on both variants, al
   for (const gone of [false, true]) {
     if (gone) await forge.belfry.db.query(sql`delete from accounts where login in ('ben', 'cy')`)
     for (const name of ['self-hosted', 'versioned'] as const) {
-      const contract = new Contract(name)
+      const contract = Contract.of(name)
       const who: Client = name === 'versioned' ? ada.versioned : ada
       const faults: Fault[] = []
       const visit = async (operation: string, path: string) => {

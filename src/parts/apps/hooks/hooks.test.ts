@@ -183,7 +183,7 @@ test('deliveries of an app are signed, say what they are for, and can be redeliv
   assert.equal(full.request.payload.installation.id, id)
   const config = await caller.read('/app/hook/config')
   for (const variant of ['self-hosted', 'versioned'] as const) {
-    const contract = new Contract(variant)
+    const contract = Contract.of(variant)
     const check = (operation: string, body: unknown) =>
       assert.deepEqual(
         // Times have milliseconds here, which the check of formats does not know.

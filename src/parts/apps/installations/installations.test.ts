@@ -15,7 +15,7 @@ test(
     const narrowed = { repositories: ['engine'], permissions: { issues: 'read' } }
     const token = await expect(201, await caller.post(`/app/installations/${installation.id}/access_tokens`, narrowed))
     for (const variant of ['self-hosted', 'versioned'] as const) {
-      const contract = new Contract(variant)
+      const contract = Contract.of(variant)
       const check = (operation: string, status: number, body: unknown) => {
         const faults = contract.check(operation, status, 'application/json', body)
         // In this list, the self-hosted documentation requires an account to be a user and an enterprise at the same time.

@@ -33,7 +33,7 @@ test(
     assert.deepEqual(linesOf(shown, 'requester.login', 'account.login'), ['ben acme', 'cy acme'])
     for (const variant of ['self-hosted', 'versioned'] as const) {
       const operation = 'apps/list-installation-requests-for-authenticated-app'
-      const faults = new Contract(variant).check(operation, 200, 'application/json', shown)
+      const faults = Contract.of(variant).check(operation, 200, 'application/json', shown)
       // The self-hosted documentation requires an account to be a user and an enterprise at the same time.
       assert.deepEqual(
         faults.filter(({ path }) => !path.startsWith('/*/account')),

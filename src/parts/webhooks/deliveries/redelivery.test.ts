@@ -63,7 +63,7 @@ test('a public client lists, reads and repeats deliveries, which match the publi
 })
 
 async function checkContract(name: VariantName, client: Client, path: string, delivery_id: number) {
-  const contract = new Contract(name)
+  const contract = Contract.of(name)
   const check = async (operation: string, status: number, answer: Response): Promise<Fault[]> =>
     contract.check(operation, status, 'application/json', await expect(status, answer))
   const faults = [
