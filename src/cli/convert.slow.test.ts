@@ -9,13 +9,10 @@ import { git } from '#git/git.ts'
 import { convert, openConversions, refsIn, startConvert } from '#test/imports/convert-command.ts'
 import { makeHgRepository, openHg } from '#test/imports/hg.ts'
 import { describeHistory } from '#test/imports/hg-repository.ts'
-import { writeHistory } from '#test/imports/histories.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellCorners, tellLong } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { processesIn, until } from '#test/machine.ts'
-import { tellStory } from '#test/tfvc/example-history.ts'
-import { startTfvcServer } from '#test/tfvc/server.ts'
 
 const commit = (path: string, ...args: string[]) =>
   execFileSync(
@@ -109,16 +106,11 @@ test('a dump file is converted and proved without Subversion, with an authors fi
   assert.match(other.output, /\n {2}branch {2}feature +branches\/feature\n/)
   assert.match(other.output, /\n {2}tag {5}\S+ +tags\//)
   assert.match((await convert(path, work.out('x.git'), '--project', 'nope')).messages, /at this path\. Check --project nope\./)
-  assert.match((await convert(work.out('whole.dump'), work.out('x.git'), '--project', 'nope')).messages, /no folder nope in/)
-  assert.match((await convert('svn://127.0.0.1:1/x', work.out('x.git'))).messages, /port 1 is not for Subversion/)
   await using guarded = await startSvnserve(source.path, { secret: true })
   const signIn = [`${guarded.url}corners`, work.out('x.git'), '--username', 'ada']
   assert.match((await convert(...signIn)).messages, /asks for a user name and a password\. Give --username/)
   const wrong = await startConvert(signIn, { BELFRY_SOURCE_PASSWORD: 'wrong' }).ended
   assert.match(wrong.messages, /does not accept this user name and password.* Check --username/)
-  const typo = await convert(work.out('whole.dump'), work.out('typo.git'), '--layout', 'trunk=trnk')
-  assert.equal(typo.code, 1)
-  assert.match(typo.messages, /never had a file: trnk\. Name another folder as the trunk\. The project has: .*trunk/)
   assert.equal((await convert(work.out('whole.dump'), work.out('kept.git'), '--keep-deleted')).code, 0)
   assert.match(await refsIn(work.out('kept.git')), /^refs\/tags\/deleted\/mixed@\d+ /m)
 
@@ -126,13 +118,8 @@ test('a dump file is converted and proved without Subversion, with an authors fi
   assert.deepEqual([missing.code, missing.messages], [1, '4 of 5 authors have no entry.'])
   assert.match(missing.output, /^grace hopper = grace hopper <grace_hopper@/)
   assert.equal((await convert(path, '--authors-missing')).output.split('\n').length, 5)
-  assert.match((await convert(path, work.out('authors/x.git'))).messages, /authors\/x\.git cannot be written: ENOTDIR/)
   const bare = await startConvert([work.out('whole.dump'), work.out('x.git')], { PATH: work.folder }).ended
   assert.match(bare.messages, /^Git is not installed.*Install git[^\n]*\n$/)
-  await writeFile(work.out('authors'), 'ada = Ada\n')
-  assert.match((await convert(path, work.out('x.git'), '--authors', work.out('authors'))).messages, /^Line 1 of the authors file/)
-  await writeFile(work.out('cut.dump'), whole.subarray(0, whole.length / 2))
-  assert.match((await convert(work.out('cut.dump'), work.out('cut.git'))).messages, /The dump ends/)
 })
 
 test('a Mercurial folder is converted, and again only if it has changed', async () => {
@@ -169,25 +156,7 @@ test('a Mercurial folder is converted, and again only if it has changed', async 
   assert.deepEqual(processesIn(repository), [], 'its server has ended')
 })
 
-test('a TFVC project is converted, and a later run reads only later changesets', async () => {
-  await using work = await openConversions()
-  const script = tellStory()
-  await using server = await startTfvcServer(script)
-  const given = [server.url, work.out('alpha.git'), '--project', 'Alpha', '--metadata', '--json']
-  const first = await convert(...given)
-  assert.equal(first.code, 0, first.messages)
-  script.checkIn('Later', (desk) => desk.put('$/Alpha/Main/later.txt', 'later'))
-  const asked = server.asked.length
-  const { moved, commit_count, verification } = JSON.parse((await convert(...given)).output)
-  assert.deepEqual([moved.commits, moved.created, moved.updated.length, moved.rewritten], [1, [], 1, false])
-  assert.deepEqual([commit_count, verification.mismatches], [JSON.parse(first.output).commit_count + 1, []])
-  const changes = server.asked.slice(asked).filter(({ path }) => /\/changesets\/\d+\/changes$/.test(path))
-  assert.equal(changes.length, 1, 'the changes of the later changeset')
-  const [name] = Object.keys(JSON.parse(first.output).refs)
-  assert.match(await git(['-C', work.out('alpha.git'), 'log', '-1', '--format=%b', `${name}`]), /git-tfs-id: \[http.*\]\$\/Alpha/)
-})
-
-test('files, old commits and large files are left out as the options say', async () => {
+test('files and old commits are left out as the options say', async () => {
   await using work = await openConversions()
   await using source = await openSvnFolder()
   const path = join(source.path, 'long')
@@ -210,36 +179,4 @@ test('files, old commits and large files are left out as the options say', async
     /150 revisions, 3 branches, 1 tag\..* {2}branch {2}main +trunk\n.* {2}tag {5}v97 +tags\/v97\nEverything is in.*\nWhat was read is in /s,
   )
   assert.equal(await refsIn(work.out('preview.git')), '')
-
-  await writeHistory(work.out('plain.git'), { commits: 12, large: [{ at: 3, path: 'big.bin', size: 3000 }] })
-  for (const line of (await show('plain.git', 'for-each-ref', '--format=%(refname) %(objectname)')).trim().split('\n')) {
-    const [ref = '', id = ''] = line.split(' ')
-    await show('plain.git', 'update-ref', ref.replace('import/orig/', ''), id)
-  }
-  const large = await convert(
-    work.out('plain.git'),
-    work.out('large.git'),
-    '--include',
-    'big.*',
-    '--lfs',
-    '2kB',
-    '--final',
-    '--json',
-  )
-  assert.equal(large.code, 0, large.messages)
-  const pointer = await show('large.git', 'show', 'main:big.bin')
-  const [, oid = ''] = /sha256:(\w+)/.exec(pointer) ?? []
-  assert.ok(existsSync(work.out(`large.git/lfs/objects/${oid.slice(0, 2)}/${oid.slice(2, 4)}/${oid}`)))
-  assert.equal((await show('large.git', 'log', '--format=%s', 'main')).trim().split('\n').length, 1)
-  assert.ok(!existsSync(work.out('large.git/belfry-convert')))
-})
-
-test('wrong arguments are explained', async () => {
-  await assert.rejects(convert('svn://127.0.0.1/x'), /SOURCE and OUT\.git are needed/)
-  await assert.rejects(convert('https://ada:secret@127.0.0.1/x', 'x.git'), /BELFRY_SOURCE_PASSWORD/)
-  await assert.rejects(convert('x', 'x.git', '--since', 'soon'), /--since must be/)
-  await assert.rejects(convert('x', 'x.git', '--lfs', 'large'), /--lfs must be a size/)
-  await assert.rejects(convert('x', 'x.git', '--kind', 'cvs'), /--kind must be one of/)
-  await assert.rejects(convert('x', 'x.git', '--default-branch', 'a b'), /no branch named "a b"/)
-  await assert.rejects(convert('x', 'x.git', '--layout', 'main'), /--layout must be trunk=FOLDER/)
 })
