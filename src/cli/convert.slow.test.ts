@@ -26,7 +26,7 @@ test('a killed conversion resumes, a later run brings what is new, and commits o
   const path = join(source.path, 'mill')
   await makeSvnRepository(path, (history) => tellLong(history, 1300))
   await using server = await startSvnserve(source.path)
-  const out = work.out('mill.git')
+  const out = work.out('the mill.git')
   const first = startConvert([`${server.url}mill`, out])
   await until('there is a checkpoint', () => existsSync(join(out, 'belfry-convert', 'reached.json')))
   first.child.kill('SIGKILL')
@@ -43,7 +43,7 @@ test('a killed conversion resumes, a later run brings what is new, and commits o
 
   commit(path, 'copy', '^/trunk', '^/branches/late')
   commit(path, 'mkdir', '^/trunk/more')
-  const packs = () => execFileSync('sh', ['-c', `cat ${out}/objects/pack/*.pack | wc -c`]).toString()
+  const packs = () => execFileSync('sh', ['-c', 'cat "$1"/objects/pack/*.pack | wc -c', 'sh', out]).toString()
   const size = Number(packs())
   const third = await convert(`${server.url}mill`, out, '--json')
   const { moved } = JSON.parse(third.output)

@@ -7,6 +7,7 @@ import { ImportFailure, type Kind } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { readState, saveState, stateFile } from '#importer/state-file.ts'
 import { identityOf } from '#platform/processes.ts'
+import { quoteShell } from '#platform/quote-shell.ts'
 
 /** Branches and tags by name, such as `refs/heads/main`. */
 export type Refs = Record<string, string>
@@ -94,7 +95,7 @@ export async function checkUntouched(target: string, folder: string, source: { v
   const listed = moved.slice(0, 10).join(', ') + (moved.length > 10 ? ` and ${moved.length - 10} others` : '')
   const commands = moved.slice(0, 10).map((ref) => {
     const former = before?.refs[ref]
-    return `  git -C ${target} update-ref ${former === undefined ? `-d ${ref}` : `${ref} ${former}`}`
+    return `  git -C ${quoteShell(target)} update-ref ${former === undefined ? `-d ${ref}` : `${ref} ${former}`}`
   })
   throw new ImportFailure(
     before

@@ -1,4 +1,5 @@
 import { type Method, plainPath } from '#http/endpoint.ts'
+import { quoteShell } from '#platform/quote-shell.ts'
 
 /** How a request authenticates. */
 export type Credential = 'none' | 'token' | 'password' | 'client' | 'app'
@@ -48,8 +49,6 @@ export function queryText(query: Sample['query']) {
 }
 
 const urlOf = ({ base, path, names, query }: Sample) => `${base}${fillPath(path, names)}${queryText(query)}`
-
-const quoteShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 const curlCredential: Record<Credential, string[]> = {
   none: [],

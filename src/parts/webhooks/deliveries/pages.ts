@@ -22,6 +22,7 @@ import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from '#pa
 import { type Filter, filters, type OverviewQuery, overview } from '#parts/webhooks/views/overview.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { quoteShell } from '#platform/quote-shell.ts'
 import { buttonLink } from '#web/components/button.ts'
 import { copyButton } from '#web/components/copy.ts'
 import { type Html, html } from '#web/html.ts'
@@ -149,11 +150,10 @@ ${exchangePanes({ ...delivery, request_headers, payload })}`
 
 /** The request as a command of a POSIX shell. The signature stays valid, because the payload is the same to the byte. */
 function curlOf(url: string, headers: Record<string, string | string[]>, payload: string): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const as_form = headers['content-type'] !== 'application/json'
-  const given = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
-  const data = as_form ? `--data-urlencode ${quoted(`payload=${payload}`)}` : `--data-binary ${quoted(payload)}`
-  return ['curl -X POST', quoted(url), ...given, data].join(' \\\n  ')
+  const given = Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`)
+  const data = as_form ? `--data-urlencode ${quoteShell(`payload=${payload}`)}` : `--data-binary ${quoteShell(payload)}`
+  return ['curl -X POST', quoteShell(url), ...given, data].join(' \\\n  ')
 }
 
 /** Notifies the page of changes; the page then reloads itself. */
