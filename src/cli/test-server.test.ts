@@ -28,7 +28,7 @@ test('a mistake in the seed file is reported before PostgreSQL is started', asyn
   const child = spawn(program, ['test-server', '--seed', seed, '--log', 'debug'], { stdio: ['pipe', 'pipe', 'pipe'] })
   const [printed, said, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   assert.deepEqual([printed, status], ['', 1])
-  assert.match(said, /^\S*seed\.yaml.*there is no user .*"carol"[^\n]*\n$/s)
+  assert.match(said, /^[^\n]*seed\.yaml.*there is no user .*"carol"[^\n]*\n$/s)
   await rm(folder, { recursive: true })
 })
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,9 +23,9 @@ export interface SvnServer extends AsyncDisposable {
   url: string
 }
 
-/** A folder that servers can read as any user. In memory if possible, because each revision waits for the disk. */
+/** A folder that servers can read as any user. The run's folder is in memory if possible, because each revision waits for the disk. */
 export async function openSvnFolder() {
-  const path = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'belfry-svn-'))
+  const path = await mkdtemp(join(tmpdir(), 'belfry-svn-'))
   await chmod(path, 0o755)
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
@@ -78,10 +77,10 @@ export async function startApache(folder: string, { secret = false, certificate 
     ...loaded.map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`),
     // Apache started by root always drops its privileges.
     ...(process.getuid?.() === 0 ? ['User www-data', 'Group www-data'] : []),
-    `ServerRoot ${own.path}`,
-    `DefaultRuntimeDir ${own.path}`,
-    `PidFile ${own.path}/pid`,
-    `ErrorLog ${own.path}/errors`,
+    `ServerRoot "${own.path}"`,
+    `DefaultRuntimeDir "${own.path}"`,
+    `PidFile "${own.path}/pid"`,
+    `ErrorLog "${own.path}/errors"`,
     'ServerName 127.0.0.1',
     `Listen 127.0.0.1:${port}`,
     'StartServers 1',
@@ -90,10 +89,10 @@ export async function startApache(folder: string, { secret = false, certificate 
     'MaxKeepAliveRequests 0',
     '<Location /svn>',
     '  DAV svn',
-    `  SVNParentPath ${folder}`,
+    `  SVNParentPath "${folder}"`,
     '  AuthType Basic',
     '  AuthName test',
-    `  AuthUserFile ${users}`,
+    `  AuthUserFile "${users}"`,
     `  Require ${secret ? 'valid-user' : 'all granted'}`,
     '</Location>',
   ]

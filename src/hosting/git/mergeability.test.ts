@@ -238,7 +238,7 @@ test('a mergeability check that takes too long is ended, and the result is unkno
   assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'head', AbortSignal.abort()), { state: 'unknown' })
   const told = await elsewhere(
     bare,
-    `echo $$ > ${join(bare.folder, 'pid')}; touch ${join(bare.folder, 'begun')}; exec sleep 50`,
+    `echo $$ > '${join(bare.folder, 'pid')}'; touch '${join(bare.folder, 'begun')}'; exec sleep 50`,
     `
     import { watch } from 'node:fs'
     const ending = new AbortController()

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -80,10 +80,11 @@ export class Cluster implements AsyncDisposable {
 /** In memory, if there is room: a new world copies a thousand files, which takes 15 ms there and 100 ms on a disk. */
 function temporaryFolder() {
   try {
+    accessSync('/dev/shm', constants.W_OK)
     const { bavail, bsize } = statfsSync('/dev/shm')
     if (bavail * bsize > 2 ** 30) return '/dev/shm'
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (!['ENOENT', 'EACCES', 'EROFS'].includes(`${codeOf(error)}`)) throw error
   }
   return tmpdir()
 }
