@@ -1,5 +1,5 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { pino } from 'pino'
 import type { BrowserServer } from 'playwright-core'
 import { systemClock } from '#platform/clock.ts'
@@ -8,6 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded
 import { removeAfterExit } from '#platform/exit-watch.ts'
 import { migrate } from '#platform/migrate.ts'
 import { patient } from './databases.ts'
+import { clearEnvironment } from './environment.ts'
 
 let folder: string
 let postgres: EmbeddedPostgres
@@ -15,7 +16,10 @@ let browser: BrowserServer | undefined
 
 /** One PostgreSQL, and one browser, for the whole run. */
 export async function globalSetup() {
-  process.env.TMPDIR = folder = mkdtempSync(join(isRoomy('/dev/shm') ? '/dev/shm' : '/tmp', 'belfry-test-'))
+  clearEnvironment()
+  const place = process.env.TMPDIR || (isRoomy('/dev/shm') ? '/dev/shm' : '/tmp')
+  // Programs of other projects keep settings and caches in the home folder.
+  process.env.HOME = process.env.TMPDIR = folder = mkdtempSync(join(resolve(place), 'belfry-test-'))
   removeAfterExit(folder)
   // The account that runs PostgreSQL must be able to enter.
   chmodSync(folder, 0o711)
@@ -43,11 +47,12 @@ export async function globalSetup() {
 }
 
 /**
- * Whether 8 GB are free there, and programs may run. In memory, a sync takes 0.1 ms instead of several, and tests of git wait for thousands; a
+ * Whether we may write there, 8 GB are free, and programs may run. In memory, a sync takes 0.1 ms instead of several, and tests of git wait for thousands; a
  * copy of a server's data takes 70 ms instead of 900.
  */
 function isRoomy(path: string) {
   try {
+    accessSync(path, constants.W_OK)
     const { bavail, bsize } = statfsSync(path)
     const [, options] = new RegExp(`^\\S+ ${path} \\S+ (\\S+)`, 'm').exec(readFileSync('/proc/mounts', 'utf8')) ?? []
     return bavail * bsize > 2 ** 33 && !options?.split(',').includes('noexec')

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { clearEnvironment } from '../environment.ts'
 import { globalSetup, globalTeardown } from '../setup.ts'
 import { changedTests } from './changed.ts'
 import { inOrder, keepFailed, kindOf, recordSizes, root, testFiles } from './files.ts'
@@ -11,6 +12,7 @@ import { runQueue } from './test-process.ts'
  * that are named. ORDER=reverse begins with the shortest, TIMES=1 records durations.
  */
 const [mode = '--fast', ...more] = process.argv.slice(2)
+clearEnvironment()
 const choices: Record<string, () => string[]> = {
   '--fast': () => testFiles().filter((file) => kindOf(file) === 'fast'),
   '--slow': () => testFiles().filter((file) => kindOf(file) === 'slow'),
