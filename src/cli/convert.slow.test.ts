@@ -106,6 +106,7 @@ test('a dump file is converted and proved without Subversion, with an authors fi
   assert.match(other.output, /\n {2}branch {2}feature +branches\/feature\n/)
   assert.match(other.output, /\n {2}tag {5}\S+ +tags\//)
   assert.match((await convert(path, work.out('x.git'), '--project', 'nope')).messages, /at this path\. Check --project nope\./)
+  assert.match((await convert('svn://127.0.0.1:1/x', work.out('x.git'))).messages, /port 1 is not for Subversion/)
   await using guarded = await startSvnserve(source.path, { secret: true })
   const signIn = [`${guarded.url}corners`, work.out('x.git'), '--username', 'ada']
   assert.match((await convert(...signIn)).messages, /asks for a user name and a password\. Give --username/)

@@ -45,6 +45,11 @@ test('a redirect never leads Subversion to a file, another host or ssh, and no c
     assert.ok(source.requests.filter(({ redirected }) => redirected).length >= 2, 'svn has asked the source itself')
     assert.ok(source.requests.every(({ authorization }) => authorization === source.requests[0]?.authorization))
   }
+  // Requests of the importer itself too.
+  await using source = await startRedirecting(`http://127.0.0.1:${victim.port}/x`, () => true)
+  await using workspace = await openWorkspace()
+  await assert.rejects(subversion.convert(originOf(`${source.url}x`, username, password), workspace))
+  assert.ok(source.requests.length > 0)
   assert.equal(victim.connections(), 0)
 })
 
