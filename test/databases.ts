@@ -27,7 +27,7 @@ async function run(database: string, statement: string) {
   const client = new pg.Client({ ...server(), database })
   await client.connect()
   try {
-    await client.query(statement)
+    return await client.query(statement)
   } finally {
     await client.end()
   }
@@ -35,13 +35,19 @@ async function run(database: string, statement: string) {
 
 /** A database of its own, copied from the migrated one. */
 export async function copyDatabase(): Promise<TestDatabase> {
-  const name = `forge_${randomText(12).toLowerCase()}`
+  const name = `forge_${process.pid}_${randomText(12).toLowerCase()}`
   await run('postgres', `create database ${name} template belfry`)
   return {
     connection: { ...server(), database: name },
-    empty: () => run(name, emptying([])),
-    drop: () => run('postgres', `drop database ${name} with (force)`),
+    empty: async () => void (await run(name, emptying([]))),
+    drop: async () => void (await run('postgres', `drop database ${name} with (force)`)),
   }
+}
+
+/** Drops what a process of tests that was killed has left. */
+export async function dropDatabasesOf(pid: number) {
+  const { rows } = await run('postgres', `select datname from pg_database where starts_with(datname, 'forge_${pid}_')`)
+  for (const { datname } of rows) await run('postgres', `drop database ${datname} with (force)`)
 }
 
 interface Spare {

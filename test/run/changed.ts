@@ -16,13 +16,20 @@ export function changedTests() {
 }
 
 /** The files that name one of these in an import. */
-function importersOf(sources: string[]) {
+export function importersOf(sources: string[]) {
   const names = new Set(sources)
-  const imports = (file: string) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)'/gm)].map(([, name = '']) =>
-      resolve(file, name),
-    )
-  return globSync('{src,test}/**/*.ts', { cwd: root }).filter((file) => imports(file).some((name) => names.has(name)))
+  return globSync('{src,test}/**/*.ts', { cwd: root }).filter((file) => importsOf(file).some((name) => names.has(name)))
+}
+
+/** Read once. */
+const known = new Map<string, string[]>()
+
+function importsOf(file: string) {
+  const text = () => readFileSync(join(root, file), 'utf8')
+  const read = () => [...text().matchAll(/(?:from|import\()\s*'([#.][^']+)'/g)].map(([, name = '']) => resolve(file, name))
+  const imports = known.get(file) ?? read()
+  known.set(file, imports)
+  return imports
 }
 
 /** The path of an imported file, as `imports` in package.json says. */
@@ -32,7 +39,7 @@ function resolve(file: string, name: string) {
 }
 
 /** A source's own test, or all of its folder if it has none. */
-function testsOf(file: string) {
+export function testsOf(file: string) {
   if (file.endsWith('.test.ts')) return [file]
   const own = file.replace(/\.ts$/, '.test.ts')
   return existsSync(join(root, own)) ? [own] : globSync(`${dirname(file)}/*.test.ts`, { cwd: root })

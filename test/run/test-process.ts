@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './files.ts'
 import type { Report } from './messages.ts'
@@ -12,12 +12,19 @@ export async function runQueue(queue: string[], limit: number, tally: Tally) {
   while (queue.length) await runProcess(queue, limit, tally)
 }
 
-async function runProcess(queue: string[], limit: number, tally: Tally) {
-  const child = fork(join(import.meta.dirname, 'worker.ts'), {
-    cwd: root,
-    execArgv: [`--test-timeout=${limit}`, `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`],
+/** A process of tests of a checkout, which asks for files. No test takes longer than `limit` milliseconds. */
+export function startWorker(checkout: string, limit: number, options: ForkOptions = {}) {
+  const folder = join(checkout, 'test/run')
+  return fork(join(folder, 'worker.ts'), {
+    cwd: checkout,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    ...options,
+    execArgv: [`--test-timeout=${limit}`, `--test-reporter=${join(folder, 'reporter.ts')}`, ...(options.execArgv ?? [])],
   })
+}
+
+async function runProcess(queue: string[], limit: number, tally: Tally) {
+  const child = startWorker(root, limit)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => tally.screen.print(String(data)))
   let kill = 'ended'
   const silence = limit + toLoad
@@ -57,7 +64,7 @@ function receive(report: Report, child: ChildProcess, queue: string[], tally: Ta
 }
 
 /** Acts when nothing was heard for some milliseconds: a hook hangs, which has no limit of its own. */
-class Watch {
+export class Watch {
   readonly #milliseconds: number
   readonly #act: () => void
   #timer: NodeJS.Timeout | undefined
