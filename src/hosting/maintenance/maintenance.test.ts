@@ -104,7 +104,12 @@ test('old folders without a row, drafts and locks are deleted, and nothing else'
   const old = new Date(forge.clock.now().getTime() - 2 * 86_400_000)
   for (const path of [storage.pathOf(90_001), storage.pathOf(90_003), draft, lock, storage.pathOf(id)])
     await utimes(path, old, old)
-  await tasks.sweep_repositories?.({})
+  const sweep = async () => {
+    const before = forge.logged.length
+    await tasks.sweep_repositories?.({})
+    return forge.logged.slice(before).map((line) => JSON.parse(line).removed?.length)
+  }
+  assert.deepEqual([await sweep(), await sweep()], [[3], []], 'what was removed is logged')
   assert.deepEqual(
     [90_001, 90_002, 90_003, id].map((each) => storage.has(each)),
     [false, true, true, true],

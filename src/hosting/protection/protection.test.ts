@@ -193,6 +193,7 @@ test('a wrong protection is refused', inject(async ({ forge, ada, ben, cy, dan, 
     await expect(403, await who.delete(main))
   }
   await expect(401, await nobody.get(main))
+  await expect(403, await (await forge.tokenFor('ada', ['user'])).get(main))
   await expect(200, await ada.patch(engine, { private: true }))
   await expect(404, await nobody.get(main))
   assert.deepEqual(errorsOf(forge), [])

@@ -55,7 +55,10 @@ test('nobody deletes the tokens of others, or gives themselves what is the admin
   await forge.person('eve')
   const [ada, eve] = [await signedIn(forge, 'ada'), await signedIn(forge, 'eve')]
   const [id = ''] = idsIn((await ada.get(classic)).text)
-  for (const path of [classic, fineGrained]) assert.equal((await eve.fill(path, { id }, `${path}/delete`)).status, 404)
+  for (const path of [classic, fineGrained]) {
+    assert.equal((await eve.get(`${path}/delete?id=${id}`)).status, 404)
+    assert.equal((await eve.fill(path, { id }, `${path}/delete`)).status, 404)
+  }
   assert.equal((await api.get('/user')).status, 200)
   assert.ok(!(await eve.get(classic)).text.includes('site_admin'))
   const holder = await make(forge, eve, classic, { note: 'mine', days: '', scopes: ['site_admin', 'user'] })
