@@ -34,9 +34,12 @@ function nearestFirst(file: string) {
   const [importing, further] = [importers, importersOf(importers)].map((files) => files.flatMap(testsBeside))
   const own = (importing ?? []).filter((test) => test.startsWith(`${noun}/`))
   const near = [testsBeside(file), own, testsBelow(noun), testsOfAddresses(file), importing ?? [], further ?? []]
-  const tests = new Set(near.flat())
+  const tests = new Set(near.flatMap(shortestFirst))
   return tests.size ? [...tests] : testsOfUsers(file)
 }
+
+/** So that most of them are within the budget. */
+const shortestFirst = (tests: string[]) => tests.toSorted((one, other) => sizeOf(one)[0] - sizeOf(other)[0])
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 

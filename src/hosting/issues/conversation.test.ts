@@ -79,6 +79,7 @@ test('titles and texts are edited in place by those who may, and a text that cha
   assert.match((await dan.get(page)).text, /Other words[\s\S]*?<\/article>/)
   const preview = await ada.post(`${page}/edit`, { post, version, body: '**bold**', preview: 'yes' })
   assert.match(preview.text, /aria-label="Preview"><div class="markdown"><p><strong>bold<\/strong>/)
+  assert.equal((await ada.post(`${page}/edit`, { post: 'other', version, body: 'x', preview: 'yes' })).status, 404)
   assert.equal(
     (
       await dan.post(`${page}/edit`, {

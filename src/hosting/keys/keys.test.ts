@@ -81,7 +81,7 @@ test('text that is not a public key is refused', inject(async ({ ada }) => {
     const { errors } = await expect(422, await ada.post('/user/keys', { title: 'no', key: text }))
     assert.deepEqual(errors, malformed, text)
   }
-  for (const body of [{}, { title: 'x' }, { key: 7 }, { key: 'x'.repeat(20_000) }]) {
+  for (const body of [{}, { title: 'x' }, { title: 'x'.repeat(256), key: ed25519() }, { key: 7 }, { key: 'x'.repeat(20_000) }]) {
     assert.equal((await ada.post('/user/keys', body)).status, 422)
   }
   assert.deepEqual(await ada.read('/user/keys'), [])

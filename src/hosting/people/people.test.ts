@@ -124,6 +124,7 @@ test('following twice changes nothing, and users cannot follow themselves', inje
   assert.deepEqual(logins(await ada.read('/user/following')), ['ben'])
   assert.deepEqual(logins(await nobody.read('/users/ada/following')), ['ben'])
   assert.partialDeepStrictEqual(await nobody.read('/users/ben'), { followers: 1, following: 0 })
+  assert.partialDeepStrictEqual(await nobody.read('/users/ada'), { followers: 0, following: 1 })
   assert.equal((await ada.put('/user/following/ada')).status, 422)
   assert.equal((await ada.put('/user/following/nobody-here')).status, 404)
   assert.equal((await nobody.put('/user/following/ben')).status, 401)
