@@ -8,17 +8,20 @@ import { type Finding, tryTests } from './try-tests.ts'
 const sound = new Map<string, Promise<boolean>>()
 export const unsound = new Set<string>()
 
-export async function tryMutant(checkout: string, mutant: Mutant, fast: boolean): Promise<Tried> {
-  const tests = nearTests(mutant.file, fast).filter((test) => !unsound.has(test))
+export async function tryMutant(checkout: string, mutant: Mutant, fast: boolean, left: string[] = []): Promise<Tried> {
+  const tests = nearTests(mutant.file, fast).filter((test) => !unsound.has(test) && !left.includes(test))
   const finding = await tryFault(checkout, mutant, tests)
-  if (!finding || (await isSound(checkout, finding))) return { mutant, tests, ...(finding && { finding }) }
-  unsound.add(finding.file)
-  return tryMutant(checkout, mutant, fast)
+  if (!finding) return { mutant, tests }
+  // A test that failed by chance passes this time.
+  const again = await tryFault(checkout, mutant, [finding.file], finding.test)
+  if (again && (await isSound(checkout, finding))) return { mutant, tests, finding }
+  if (again) unsound.add(finding.file)
+  return tryMutant(checkout, mutant, fast, [...left, finding.file])
 }
 
-async function tryFault(checkout: string, mutant: Mutant, tests: string[]) {
+async function tryFault(checkout: string, mutant: Mutant, tests: string[], only?: string) {
   using _ = putFault(checkout, mutant)
-  return await tryTests(checkout, tests)
+  return await tryTests(checkout, tests, only)
 }
 
 function isSound(checkout: string, { file, test }: Finding) {

@@ -49,8 +49,9 @@ export async function tryTests(checkout: string, files: string[], only?: string)
       find(name.endsWith('.test.ts') ? { file: name } : { file, test: name })
     } else if (report.type === 'warning' || report.type === 'stuck') find({ file: current })
     else if (report.type === 'idle') {
-      current = queue.shift() ?? ''
-      child.send(current ? { file: current } : {})
+      const file = queue.shift()
+      current = file ?? current
+      child.send(file ? { file } : {})
     }
   })
   const code = await new Promise((resolve) => child.once('close', resolve))

@@ -224,6 +224,7 @@ test('a renamed account keeps its repositories, and its former login leads to th
   }
   assert.equal((await ada.get('/repos/acme/plans')).status, 301)
   assert.equal((await nobody.get('/repos/acme/plans')).status, 404)
+  assert.equal((await nobody.get('/repos/other/motor')).status, 404)
   for (const login of ['ADA', 'acme', 'works']) {
     const { errors } = await expect(422, await admin.post('/admin/users', { login, email: 'x@example.com' }))
     assert.partialDeepStrictEqual(errors, [{ resource: 'User', field: 'login', code: 'already_exists' }])
