@@ -14,6 +14,10 @@ import { type BelfryProcess, Host } from '#test/process.ts'
 import { bundledPackages } from '../bin/packages.ts'
 
 const exec = promisify(execFile)
+
+// Before the tests, whose limits it would take.
+await packedFolder()
+
 const isRoot = process.getuid?.() === 0
 const asRoot = isRoot ? {} : { skip: 'only root can act as another account' }
 /** Any account that can write neither to the package nor to a home folder. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,15 +14,18 @@ import { randomText } from '#platform/secrets.ts'
 import { start } from '#start.ts'
 import { copyDatabase } from '#test/databases.ts'
 import { freePort, kill, processesIn, until } from '#test/machine.ts'
+import { builtBelfry, once } from '#test/packed.ts'
 
 const exec = promisify(execFile)
-const program = join(import.meta.dirname, '..', 'bin', 'belfry')
+
+/** Made before the tests, whose limits it would take. */
+const built = await builtBelfry()
 
 export interface StartOptions {
   /** Settings, besides a data folder and ports of its own. */
   settings?: Record<string, string>
   options?: string[]
-  /** Another copy of `bin/belfry`. */
+  /** Another copy of `bin/belfry` than the one that is built for tests. */
   program?: string
   /** What runs before it in the shell, such as a umask. */
   before?: string
@@ -80,11 +83,17 @@ export class Host implements AsyncDisposable {
   }
 
   /** Starts a Belfry without waiting for anything. */
-  async launch({ settings = {}, options = [], program: path = program, before = '', account }: StartOptions = {}) {
-    const port = await freePort()
-    const environment = { BELFRY_DATA: this.data, BELFRY_PORT: '0', BELFRY_VERSIONED_PORT: `${port}`, ...settings }
+  async launch({ settings = {}, options = [], program: path, before = '', account }: StartOptions = {}) {
+    const { program, cache }: typeof built = path ? { program: path } : built
+    const environment = {
+      BELFRY_DATA: this.data,
+      BELFRY_PORT: '0',
+      BELFRY_VERSIONED_PORT: `${await freePort()}`,
+      ...(cache && { NODE_COMPILE_CACHE: cache }),
+      ...settings,
+    }
     const belfry = new BelfryProcess(
-      spawn('sh', ['-c', `${before}\nexec sh "$@"`, 'sh', path, ...options], {
+      spawn('sh', ['-c', `${before}\nexec sh "$@"`, 'sh', program, ...options], {
         cwd: this.folder,
         env: { ...inherited(), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -139,19 +148,15 @@ export class Host implements AsyncDisposable {
   }
 }
 
-/** Made once in a test run, by the first file that needs it. */
-async function usedData() {
-  const path = join(tmpdir(), 'used-host')
-  if (!existsSync(path)) {
+/** Made once in a test run. */
+const usedData = () =>
+  once(join(tmpdir(), 'used-host'), 'data', async (draft) => {
     await using host = await Host.open()
     const belfry = await host.start()
     await belfry.stop()
     await writeFile(join(host.data, 'token'), belfry.admin.token)
-    await exec('cp', ['-a', host.data, `${path}-${process.pid}`])
-    await rename(`${path}-${process.pid}`, path).catch(() => rm(`${path}-${process.pid}`, { recursive: true }))
-  }
-  return path
-}
+    await exec('cp', ['-a', host.data, draft])
+  })
 
 export class BelfryProcess {
   readonly pid: number

@@ -7,9 +7,7 @@ import { isClean } from './report.ts'
 /** It needs no minute to settle; `npm run chaos` runs all. */
 const short = ['node-stop']
 
-test('nodes under load lose, double and expose nothing when a node is stopped and started', {
-  timeout: 600_000,
-}, async (context) => {
+test('nodes under load lose, double and expose nothing when a node is stopped and started', async (context) => {
   const report = await runChaos({
     faults: faults.filter(({ name }) => short.includes(name)),
     nodes: 2,

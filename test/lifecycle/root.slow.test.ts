@@ -5,6 +5,7 @@ import { chmod, chown, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { copyBelfry } from '#test/packed.ts'
 import { Host } from '#test/process.ts'
 
 const exec = promisify(execFile)
@@ -87,9 +88,7 @@ test('a database that its account cannot enter any more is refused in one line',
 /** The program with PostgreSQL's own files; other dependencies are as good where they are. */
 async function clone(folder: string) {
   const copy = join(folder, 'clone')
-  for (const part of ['bin', 'src', 'migrations', 'package.json']) {
-    await cp(join(checkout, part), join(copy, part), { recursive: true })
-  }
+  const program = await copyBelfry(copy)
   const modules = join(copy, 'node_modules')
   await mkdir(modules)
   for (const name of readdirSync(join(checkout, 'node_modules'))) {
@@ -97,7 +96,7 @@ async function clone(folder: string) {
   }
   const postgres = packageOf()
   await cp(join(checkout, 'node_modules', postgres), join(modules, postgres), { recursive: true, verbatimSymlinks: true })
-  return join(copy, 'bin', 'belfry')
+  return program
 }
 
 function packageOf() {

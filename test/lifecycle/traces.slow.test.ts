@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { openCollector, type ReceivedSpan } from '#test/collector.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { freePort, until } from '#test/machine.ts'
+import { checkoutBelfry } from '#test/packed.ts'
 import { Host, newToken, openDatabase } from '#test/process.ts'
 import { openReceiver } from '#test/webhooks.ts'
 
@@ -94,7 +95,8 @@ test('without a collector, nothing of tracing is loaded', async () => {
     import { registerHooks } from 'node:module'
     registerHooks({ load: (url, context, next) => (appendFileSync(${JSON.stringify(loaded)}, url + '\\n'), next(url, context)) })`,
   )
-  const belfry = await host.start({ settings: { NODE_OPTIONS: `--import=${hooks}` } })
+  // A built program has few files, which do not show what is loaded.
+  const belfry = await host.start({ program: checkoutBelfry, settings: { NODE_OPTIONS: `--import=${hooks}` } })
   await expect(201, await belfry.post('/api/v3/user/repos', host.token, { name: 'engine' }))
   await expect(201, await belfry.post('/api/v3/repos/admin/engine/issues', host.token, { title: 'Smoke' }))
   const names = readFileSync(loaded, 'utf8').split('\n')

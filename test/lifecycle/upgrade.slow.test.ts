@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Person } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
+import { copyBelfry } from '#test/packed.ts'
 import { type BelfryProcess, Host, newToken, openDatabase } from '#test/process.ts'
 import { openReceiver } from '#test/webhooks.ts'
 
@@ -21,12 +22,10 @@ const laterMigration = `
 /** A copy of this program with one migration more. */
 async function makeLaterVersion(host: Host) {
   const folder = join(host.folder, 'later')
-  await mkdir(folder)
-  for (const name of ['src', 'bin', 'migrations', 'package.json'])
-    await cp(join(root, name), join(folder, name), { recursive: true })
+  const program = await copyBelfry(folder)
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'migrations', '9999_later.sql'), laterMigration)
-  return join(folder, 'bin', 'belfry')
+  return program
 }
 
 test('during a rolling upgrade, nodes of both versions serve requests, git and jobs', async () => {
