@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
 import { repositoriesOfProjects } from '#test/conversions/odd-repositories.ts'
-import { convert, openConversions, refsIn, startConvert } from '#test/imports/convert-command.ts'
+import { beyondCheckpoint, convert, openConversions, refsIn, startConvert } from '#test/imports/convert-command.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellLong } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
@@ -146,7 +146,7 @@ test('plain folders can be projects, and a killed conversion of them resumes', a
   await using source = await openSvnFolder()
   await using work = await openConversions()
   const path = join(source.path, 'long')
-  await makeSvnRepository(path, (history) => tellLong(history, 1300))
+  await makeSvnRepository(path, (history) => tellLong(history, beyondCheckpoint, { files: 6, lines: 3 }))
   await using server = await startSvnserve(source.path)
   const options = ['--projects', '--layout', 'trunk={project}']
   const given = [`${server.url}long`, work.out('killed'), ...options]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { git } from '#git/git.ts'
-import { convert, openConversions, refsIn, startConvert } from '#test/imports/convert-command.ts'
+import { beyondCheckpoint, convert, openConversions, refsIn, startConvert } from '#test/imports/convert-command.ts'
 import { makeHgRepository, openHg } from '#test/imports/hg.ts'
 import { describeHistory } from '#test/imports/hg-repository.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
@@ -24,7 +24,7 @@ test('a killed conversion resumes, a later run brings what is new, and commits o
   await using source = await openSvnFolder()
   await using work = await openConversions()
   const path = join(source.path, 'mill')
-  await makeSvnRepository(path, (history) => tellLong(history, 1300))
+  await makeSvnRepository(path, (history) => tellLong(history, beyondCheckpoint, { files: 6, lines: 3 }))
   await using server = await startSvnserve(source.path)
   const out = work.out('the mill.git')
   const first = startConvert([`${server.url}mill`, out])
@@ -35,7 +35,7 @@ test('a killed conversion resumes, a later run brings what is new, and commits o
   const second = await startConvert([`${server.url}mill`, out, '--json']).ended
   assert.equal(second.code, 0, second.messages)
   const report = JSON.parse(second.output)
-  assert.deepEqual([report.vcs, report.commit_count, report.verification.mismatches], ['subversion', 1300, []])
+  assert.deepEqual([report.vcs, report.commit_count, report.verification.mismatches], ['subversion', beyondCheckpoint, []])
   // The folder itself gives the same, without a server of its own.
   const whole = await convert(path, work.out('whole.git'))
   assert.equal(whole.code, 0, whole.messages)

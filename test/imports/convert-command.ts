@@ -52,3 +52,6 @@ async function endOf(child: ChildProcess) {
 
 /** The branches and tags of a repository, with their commits. */
 export const refsIn = (repository: string) => git(['-C', repository, 'for-each-ref', '--format=%(refname) %(objectname)'])
+
+/** So many revisions of Subversion that a conversion has a checkpoint before its end. */
+export const beyondCheckpoint = 1100

@@ -162,10 +162,12 @@ export function tellMoves({ folder, add, change, remove, copy, commit, head }: H
 }
 
 /** A simple history of any length: changes of a few files, sometimes a branch, a tag or a merge. Always the same. */
-export function tellLong(history: History, revisions: number) {
+export function tellLong(history: History, revisions: number, size = { files: 120, lines: 60 }) {
   const { folder, add, change, describe, copy, commit, head } = history
-  const files = Array.from({ length: 120 }, (_, number) => `dir${number % 12}/file${number}.txt`)
-  const lines = files.map((file) => Array.from({ length: 60 }, (_, line) => `${file} ${line} ${'word '.repeat(line % 9)}`))
+  const files = Array.from({ length: size.files }, (_, number) => `dir${number % 12}/file${number}.txt`)
+  const lines = files.map((file) =>
+    Array.from({ length: size.lines }, (_, line) => `${file} ${line} ${'word '.repeat(line % 9)}`),
+  )
   for (const name of ['trunk', 'branches', 'tags']) folder(name)
   commit('Layout')
   for (let number = 0; number < 12; number++) folder(`trunk/dir${number}`)
