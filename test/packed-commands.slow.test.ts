@@ -11,8 +11,13 @@ import { type BelfryProcess, Host } from '#test/process.ts'
 
 const exec = promisify(execFile)
 
-/** Every command that prints and ends, with a part of what it prints. `HOOK` and `TOKEN` are ids, in the order of running. */
-const calls: [command: string, prints: RegExp][] = [
+// Before the tests, whose limits it would take.
+const program = await packedBelfry()
+
+type Call = [command: string, prints: RegExp]
+
+/** Every command that prints and ends, with a part of what it prints, in the order of running. `HOOK` is an id. */
+const aboutPeople: Call[] = [
   ['users create ada --email ada@example.com', /^Created ada\.\nPassword: \w+$/],
   ['users create ben --no-password', /^Created ben\.$/],
   ['users list', /^LOGIN .*\n[\s\S]*ada@example\.com/],
@@ -40,6 +45,9 @@ const calls: [command: string, prints: RegExp][] = [
   ['orgs list --filter suspended', /acme/],
   ['orgs unsuspend acme', /^acme is no longer suspended\.$/],
   ['orgs delete acme --yes', /^acme is deleted\.$/],
+  ['audit --action org', /org\.delete +acme/],
+]
+const aboutTheSite: Call[] = [
   ['imports list', /admin\/copy +admin/],
   ['imports cancel admin/copy --yes', /^The import of admin\/copy is cancelled\.$/],
   ['hooks list', /admin\/engine/],
@@ -56,42 +64,58 @@ const calls: [command: string, prints: RegExp][] = [
   ['backup FILE', /FILE/],
   ['keys rotate --yes --wait 0', /^Rotated the key/],
   ['doctor --depth quick', /\bok\b/],
-  ['audit --action org', /org\.delete +acme/],
 ]
 
 /** Those are run below. */
 const others = ['restore', 'imports restart']
 
-// Forty processes, one after the other.
-test('every subcommand of admin works from the package, beside a running server', { timeout: 400_000 }, async () => {
-  await using host = await Host.openUsed()
-  const program = await packedBelfry()
+/** Runs commands beside a server of the package. */
+async function openAdmin() {
+  const host = await Host.openUsed()
   const belfry = await host.start({ program })
-  const hook = await prepare(belfry, host)
-  const file = join(host.folder, 'belfry.tar')
-  const users = join(host.folder, 'users.csv')
-  await writeFile(users, 'login,teams\ngrace,acme\n')
-  const since = new Date(Date.now() - 60_000).toISOString()
-  const filled: Record<string, string> = { HOOK: `${hook}`, FILE: file, USERS: users, SINCE: since }
   const run = (data: string, words: string[]) =>
     exec(program, ['admin', ...words], { cwd: host.folder, env: { ...process.env, BELFRY_DATA: data } })
-  for (const [command, prints] of calls) {
-    const { stdout, stderr } = await run(
-      host.data,
-      command.split(' ').map((word) => filled[word] ?? word),
-    )
-    assert.match(stdout.replaceAll(file, 'FILE').trim(), prints, command)
-    // Doctor reports progress and warnings.
-    if (!command.startsWith('doctor')) assert.equal(stderr, '', command)
+  return {
+    host,
+    belfry,
+    run,
+    async check(calls: Call[], filled: Record<string, string>) {
+      for (const [command, prints] of calls) {
+        const words = command.split(' ').map((word) => filled[word] ?? word)
+        const { stdout, stderr } = await run(host.data, words)
+        assert.match(stdout.replaceAll(filled.FILE ?? '\0', 'FILE').trim(), prints, command)
+        // Doctor reports progress and warnings.
+        if (!command.startsWith('doctor')) assert.equal(stderr, '', command)
+      }
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   }
+}
+
+test('subcommands of admin about users, tokens, organizations and teams work from the package, beside a running server', async () => {
+  await using admin = await openAdmin()
+  const USERS = join(admin.host.folder, 'users.csv')
+  await writeFile(USERS, 'login,teams\ngrace,acme\n')
+  await admin.check(aboutPeople, { USERS })
+})
+
+test('subcommands of admin about the site work from the package, beside a running server', async () => {
+  await using admin = await openAdmin()
+  const { host, belfry, run } = admin
+  const hook = await prepare(belfry, host)
+  const FILE = join(host.folder, 'belfry.tar')
+  await admin.check(aboutTheSite, { HOOK: `${hook}`, FILE, SINCE: new Date(Date.now() - 60_000).toISOString() })
   await assert.rejects(run(host.data, ['imports', 'restart', 'admin/copy']), /There is no import of "admin\/copy"/)
   assert.equal(await belfry.stop(), '0')
   const restored = join(host.folder, 'restored')
-  assert.match((await run(restored, ['restore', file])).stdout, /\bok\b/)
+  assert.match((await run(restored, ['restore', FILE])).stdout, /\bok\b/)
   await rm(restored, { recursive: true })
-  const run_names = [...calls.map(([command]) => command), ...others]
-  const missing = subcommands.filter(({ name }) => !run_names.some((command) => `${command} `.startsWith(`${name} `)))
-  assert.deepEqual(missing, [], 'a subcommand is not tested as a process')
+})
+
+test('every subcommand of admin is tested as a process', () => {
+  const run = [...[...aboutPeople, ...aboutTheSite].map(([command]) => command), ...others]
+  const missing = subcommands.filter(({ name }) => !run.some((command) => `${command} `.startsWith(`${name} `)))
+  assert.deepEqual(missing, [])
 })
 
 /** A repository with a hook, and an import that fails. */
@@ -111,7 +135,6 @@ async function prepare(belfry: BelfryProcess, host: Host): Promise<number> {
 
 test('commands that run until they are stopped do so from the package', async () => {
   await using host = await Host.open()
-  const program = await packedBelfry()
   const server = await host.start({ program, options: ['test-server'], ready: /^\{.*\}$/m })
   const { url, admin_token: token } = JSON.parse(server.stdout)
   const call = async (path: string, body: object) => {
@@ -134,6 +157,6 @@ test('commands that run until they are stopped do so from the package', async ()
   assert.deepEqual(
     commands.map(({ name }) => name),
     ['listen', 'admin', 'convert', 'conformance', 'test-server'],
-    'convert is tested in packed.test.ts',
+    'convert is tested in packed.slow.test.ts',
   )
 })
