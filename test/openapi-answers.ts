@@ -114,17 +114,23 @@ const odd: Record<string, string>[] = [
 /** First what leaves things as they are, and what takes them away last. */
 const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-test('whatever is asked, each operation answers as its document says, and never with a 5xx', { timeout: 600_000 }, async () => {
+/** Sends each operation of some variants a request for each of `kinds`, which says whether it is hostile. */
+export function testAnswers(variants: ('self-hosted' | 'versioned')[], kinds: boolean[]) {
+  test('whatever is asked, each operation answers as its document says, and never with a 5xx', () => sweep(variants, kinds))
+}
+
+async function sweep(variants: ('self-hosted' | 'versioned')[], kinds: boolean[]) {
   await using forge = await openWorld()
   const callers: Client[] = [forge.ada, forge.ada, forge.admin, forge.eve, forge.nobody]
   const found: string[] = []
-  for (const [seed, base] of [`${forge.web}/api/v3`, forge.versioned].entries()) {
+  for (const [seed, variant] of variants.entries()) {
+    const base = variant === 'versioned' ? forge.versioned : `${forge.web}/api/v3`
     const document: Document = await forge.ada.read(`${base}/openapi.json`)
     const check = openChecker(document)
     const pick = seeded(seed + 1)
     const operations = operationsOf(document).sort((a, b) => order.indexOf(a.method) - order.indexOf(b.method))
     const requests = operations.flatMap((operation) =>
-      [false, false, true, true].map((hostile, index) => {
+      kinds.map((hostile, index) => {
         const { headers } = index === 0 ? forge.ada : pick(callers)
         return {
           operation,
@@ -155,6 +161,6 @@ test('whatever is asked, each operation answers as its document says, and never 
   }
   assert.deepEqual(found, [])
   assert.deepEqual(errorsIn(forge), [])
-})
+}
 
 const errorsIn = ({ logged }: Forge) => logged.filter((line) => /"level":(50|60)/.test(line))
