@@ -28,7 +28,7 @@ const child = spawn(
     '--test',
     `--test-timeout=${limit}`,
     '--test-global-setup=test/setup.ts',
-    `test/fuzz/${values.cost ? 'cost/cost' : 'fuzz'}.test.ts`,
+    `test/fuzz/${values.cost ? 'cost/cost' : 'fuzz'}.slow.test.ts`,
   ],
   {
     ...{ cwd: root, stdio: 'inherit' },
