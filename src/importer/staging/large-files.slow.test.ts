@@ -5,10 +5,13 @@ import { cpSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { openHistory, people } from '#test/imports/histories.ts'
+import { needs } from '#test/needs.ts'
 import { findLargeBlobs, findLargeFiles, largeFile } from './large-files.ts'
 import { publish } from './publish.ts'
 import { prepareRefs } from './rewrite/prepare-refs.ts'
 import { rewriteHistory } from './rewrite/rewrite-history.ts'
+
+needs({ 'git-lfs': 'git-lfs' })
 
 const { signal } = new AbortController()
 const from = 'refs/import/orig'
