@@ -13,7 +13,7 @@ test('the pages explain why a hook is paused and how to resume it', async () => 
   await using receiver = await openReceiver()
   const { host } = new URL(receiver.url)
   const { page, inspect, picture } = browser
-  const { id } = await expect(201, await ada.put('/repos/ada/engine/collaborators/ben'))
+  const { id } = await expect(201, await ada.put('/repos/ada/engine/collaborators/ben', { permission: 'admin' }))
   await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
   const hook = await expect(201, await ben.post('/repos/ada/engine/hooks', { config: { url: receiver.url } }))
   await expect(204, await ada.delete('/repos/ada/engine/collaborators/ben'))
@@ -27,7 +27,7 @@ test('the pages explain why a hook is paused and how to resume it', async () => 
   await page.getByText('paused', { exact: true }).waitFor()
   await picture('hook-paused-list')
   await page.goto(`${forge.web}/ada/engine/settings/hooks/${hook.id}/edit`)
-  await inspect('hook-paused-edit')
+  await picture('hook-paused-edit')
   await page.getByRole('checkbox', { name: 'Active' }).check()
   await page.getByRole('button', { name: 'Save webhook' }).click()
   await page.getByText('Saved.').waitFor()
