@@ -1,7 +1,6 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pino } from 'pino'
-import type { BrowserServer } from 'playwright-core'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
@@ -12,9 +11,8 @@ import { clearEnvironment } from './environment.ts'
 
 let folder: string
 let postgres: EmbeddedPostgres
-let browser: BrowserServer | undefined
 
-/** One PostgreSQL, and one browser, for the whole run. */
+/** One PostgreSQL for the whole run. */
 export async function globalSetup() {
   clearEnvironment()
   const place = process.env.TMPDIR || (isRoomy('/dev/shm') ? '/dev/shm' : '/tmp')
@@ -39,11 +37,6 @@ export async function globalSetup() {
     sql`select setval(c.oid::regclass, 1000) from pg_class c where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace`,
   )
   process.env.BELFRY_TEST_POSTGRES = JSON.stringify(postgres.connection)
-  // Tests of a few files start a browser if they need one.
-  if (process.env.BELFRY_TEST_BROWSER === 'shared') {
-    browser = await (await import('./browser.ts')).serveBrowser()
-    process.env.BELFRY_TEST_BROWSER = browser.wsEndpoint()
-  }
 }
 
 /**
@@ -62,7 +55,6 @@ function isRoomy(path: string) {
 }
 
 export async function globalTeardown() {
-  await browser?.close()
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signIn } from '../browser.ts'
 import { openForge, Person } from '../forge.ts'
+import { until } from '../machine.ts'
 import { openReceiver } from '../webhooks.ts'
 import { openReader } from './reader.ts'
 
@@ -52,8 +53,8 @@ test('an integration developer makes a token, an application and a webhook, and 
 
   // The delivery: as curl, sent again with an edit, and compared.
   await press('Copy as curl')
-  const curl = String(await page.evaluate('navigator.clipboard.readText()'))
-  assert.match(curl, /^curl .*X-GitHub-Event: issues/s)
+  const copied = async () => /^curl .*X-GitHub-Event: issues/s.test(await page.evaluate('navigator.clipboard.readText()'))
+  await until('the request is copied', copied)
   await follow('Edit and send')
   await isAt(`${delivery}/edit`)
   const payload = page.getByLabel('Payload', { exact: true })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Browser, openBrowser, tabTo } from '../browser.ts'
+import { type Browser, openBrowser, settled, tabTo } from '../browser.ts'
 import type { Forge } from '../forge.ts'
 
 /** A person at a browser, who goes back and reloads without sending a form twice. */
@@ -21,8 +21,6 @@ export interface Reader extends Browser {
 export async function openReader({ web }: Pick<Forge, 'web'>, options: { scripts?: boolean } = {}): Promise<Reader> {
   const browser = await openBrowser(options)
   const { page } = browser
-  // The test's own limit would not say which step waited.
-  page.setDefaultTimeout(15_000)
   const sent: string[] = []
   page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url())))
   const sendsNothing = async (move: () => Promise<unknown>) => {
@@ -35,8 +33,7 @@ export async function openReader({ web }: Pick<Forge, 'web'>, options: { scripts
     await page.waitForURL(({ pathname, search }) =>
       typeof path === 'string' ? pathname === path : path.test(`${pathname}${search}`),
     )
-    // Turbo changes the address before it shows the page.
-    await page.locator('html:not([aria-busy])').waitFor({ state: 'attached' })
+    await settled(page)
   }
   return {
     ...browser,

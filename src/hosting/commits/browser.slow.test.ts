@@ -30,10 +30,10 @@ test('a maintainer reads the history, comments on a commit, compares, releases a
   forge,
 }) => {
   await using browser = await openBrowser()
-  const { page, inspect } = browser
+  const { page, inspect, picture } = browser
   await signIn(page, forge, 'ada', '/ada/engine/commits/main')
   await page.getByText('Merge topic').waitFor()
-  await inspect('history-commits')
+  await picture('history-commits')
   await page.getByRole('button', { name: 'Star' }).click()
   await page.getByRole('button', { name: 'Starred' }).waitFor()
   assert.equal(new URL(page.url()).pathname, '/ada/engine/commits/main')
@@ -59,7 +59,7 @@ test('a maintainer reads the history, comments on a commit, compares, releases a
   await page.getByRole('link', { name: 'next', exact: true }).click()
   await page.waitForURL('**/compare/main...next')
   await page.getByText('1 commit', { exact: true }).waitFor()
-  await inspect('history-compare')
+  await picture('history-compare')
   await page.goto(`${forge.web}/ada/engine/releases/new`)
   await page.getByLabel('Tag', { exact: true }).fill('v1')
   await page.getByRole('button', { name: 'Generate notes' }).click()
@@ -69,6 +69,6 @@ test('a maintainer reads the history, comments on a commit, compares, releases a
   await page.getByText('The release is published.').waitFor()
   await page.getByRole('link', { name: 'Activity' }).click()
   await page.getByRole('heading', { name: 'Activity' }).waitFor()
-  await inspect('history-activity')
+  await picture('history-activity')
   assert.deepEqual(browser.problems, [])
 }))

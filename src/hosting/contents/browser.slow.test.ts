@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openBrowser, signIn } from '#test/browser.ts'
+import { openBrowser, settled, signIn } from '#test/browser.ts'
 import { openEngine } from '#test/git.ts'
 
 const long = 'word'.repeat(60)
@@ -9,7 +9,7 @@ test('a contributor reads the code of a repository by keyboard, on any screen', 
   await using engine = await openEngine()
   await using browser = await openBrowser()
   const { work, forge } = engine
-  const { page, inspect, problems } = browser
+  const { page, inspect, picture, problems } = browser
   const code = Array.from({ length: 60 }, (_, line) => `const line${line} = "${line}" // ${line === 20 ? long : 'x'}`).join('\n')
   await signIn(page, forge, 'ada', '/ada/engine')
   await page.getByRole('heading', { name: 'This repository is empty' }).waitFor()
@@ -24,13 +24,14 @@ test('a contributor reads the code of a repository by keyboard, on any screen', 
   await work.push('HEAD', `HEAD:refs/heads/feature/${'b'.repeat(120)}`, 'HEAD:refs/tags/v1')
 
   await page.goto(`${forge.web}/ada/engine`)
-  await inspect('code-overview')
+  await picture('code-overview')
   await page.getByText('main', { exact: true }).first().click()
   await page.getByLabel('Find a branch or tag').fill('FEAT')
   assert.equal(await page.locator('.ref-menu li a:visible .ref-name').count(), 1)
   await page.getByLabel('Find a branch or tag').fill('v1')
   await page.locator('.ref-menu').getByRole('link', { name: 'v1' }).click()
   await page.waitForURL('**/tree/v1')
+  await settled(page)
   await page.getByRole('button', { name: 'Copy: Address for git clone', includeHidden: true }).waitFor({ state: 'attached' })
 
   await page.keyboard.press('t')
@@ -39,28 +40,29 @@ test('a contributor reads the code of a repository by keyboard, on any screen', 
   await page.getByRole('status').getByText('1 file.').waitFor()
   await page.keyboard.press('Enter')
   await page.waitForURL('**/blob/v1/src/deep/engine.ts')
-  await inspect('code-file')
+  await settled(page)
+  await picture('code-file')
   await page.getByRole('link', { name: '5', exact: true }).click()
   await page.getByRole('link', { name: '8', exact: true }).click({ modifiers: ['Shift'] })
   assert.equal(new URL(page.url()).hash, '#L5-L8')
   assert.equal(await page.locator('.line.chosen').count(), 4)
   await page.keyboard.press('y')
-  assert.match(page.url(), /\/blob\/[0-9a-f]{40}\/src\/deep\/engine\.ts#L5-L8$/)
+  await page.waitForURL(/\/blob\/[0-9a-f]{40}\/src\/deep\/engine\.ts#L5-L8$/)
   await page.reload()
   assert.equal(await page.locator('.line.chosen').count(), 4)
 
   await page.keyboard.press('b')
   await page.waitForURL('**/blame/**')
-  await inspect('code-blame')
+  await picture('code-blame')
   await page.goto(`${forge.web}/ada/engine/blob/main/README.md`)
   await page.keyboard.press('e')
   await page.waitForURL('**/edit/main/README.md')
-  await inspect('code-edit')
+  await picture('code-edit')
   await page.getByLabel('Contents').fill('# Changed\n')
   await page.getByRole('button', { name: 'Commit changes' }).click()
   await page.getByRole('heading', { name: 'Changed' }).waitFor()
   await page.goto(`${forge.web}/ada/engine/branches`)
-  await inspect('code-branches')
+  await picture('code-branches')
   await page.getByText('New branch').click()
   await page.getByRole('textbox', { name: 'Name' }).fill('topic/"one"')
   await page.getByRole('button', { name: 'Create branch' }).click()

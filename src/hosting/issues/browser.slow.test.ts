@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { check, openBrowser, settled, signIn } from '#test/browser.ts'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 
@@ -65,7 +65,6 @@ test('a browser shows an issue and posts a comment, with rich and with hostile t
 
   await signIn(page, forge, 'dan', '/ada/engine/issues/1')
   await page.getByLabel('Comment on this issue').fill('Thank you, @ada.\n\n```\ncode\n```')
-  await check(page)
   await page.getByRole('button', { name: 'Comment', exact: true }).click()
   await page.locator('.post', { hasText: 'Thank you' }).waitFor()
   assert.equal(await page.getByLabel('Comment on this issue').inputValue(), '')
@@ -73,11 +72,9 @@ test('a browser shows an issue and posts a comment, with rich and with hostile t
 
   await page.getByRole('link', { name: 'Issues 2' }).click()
   await page.waitForURL(`${forge.web}/ada/engine/issues`)
-  await check(page)
   await picture('issues')
   await page.getByRole('link', { name: 'New issue' }).click()
   await page.getByLabel('Title').fill('Steam')
-  await check(page)
   await picture('new-issue')
   await page.getByRole('button', { name: 'Open issue' }).click()
   await page.getByRole('button', { name: 'Close issue' }).click()
@@ -92,14 +89,14 @@ test('a link to an old comment of a long conversation opens it', async () => {
   const first = await expect(201, await forge.ada.post(`${engine}/issues/1/comments`, { body: 'The first of many' }))
   for (let index = 0; index < 60; index++) await forge.ada.post(`${engine}/issues/1/comments`, { body: `Line ${index}` })
   await browser.page.goto(first.html_url)
-  await browser.page.getByText('The first of many').waitFor({ timeout: 60_000 })
+  await browser.page.getByText('The first of many').waitFor()
   assert.equal(new URL(browser.page.url()).hash, `#issuecomment-${first.id}`)
 })
 
 test('a maintainer sorts and answers an issue with mouse and keyboard', async () => {
   await using forge = await openWithEngine()
   await using browser = await openBrowser()
-  const { page, inspect, problems } = browser
+  const { page, inspect, picture, problems } = browser
   for (const name of ['bug', 'easy', hostileName]) {
     await expect(201, await forge.ada.post(`${engine}/labels`, { name, color: 'd73a4a', description: hostileName }))
   }
@@ -110,12 +107,12 @@ test('a maintainer sorts and answers an issue with mouse and keyboard', async ()
   )
   await forge.open({ title: '\u202Edaer ot drah', body: hostile }, forge.dan)
   await signIn(page, forge, 'ada', '/ada/engine/issues')
-  await inspect('issue-list')
+  await picture('issue-list')
 
   await page.getByRole('group').filter({ hasText: 'Label' }).locator('summary').click()
   await page.getByRole('link', { name: hostileName }).first().click()
   await page.waitForURL(/label%3A/)
-  await page.locator('.issue-title').first().waitFor()
+  await settled(page)
   assert.equal(await page.locator('.issue-title').count(), 1)
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
@@ -160,7 +157,7 @@ test('a maintainer sorts and answers an issue with mouse and keyboard', async ()
   await inspect('issue-closed')
   for (const path of ['labels?new', 'milestones', 'milestone/1', 'milestones/new', 'issues/new', 'issues/2']) {
     await page.goto(`${forge.web}/ada/engine/${path}`)
-    await inspect(path.replaceAll(/\W/g, '-'))
+    await (path === 'labels?new' ? inspect : picture)(path.replaceAll(/\W/g, '-'))
     assert.notEqual(await page.title(), 'taken over')
   }
   assert.deepEqual(problems, [])

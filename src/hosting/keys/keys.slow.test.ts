@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import { openBrowser } from '#test/browser.ts'
+import { openBrowser, signIn } from '#test/browser.ts'
 import { injecting, withPeople } from '#test/forge.ts'
 
 const inject = injecting(withPeople('ada', 'ben'))
@@ -18,14 +18,10 @@ const jwk = (key: KeyObject) => key.export({ format: 'jwk' })
 
 const ed25519 = () => line('ssh-ed25519', raw(jwk(generateKeyPairSync('ed25519').publicKey).x))
 const key = ed25519()
-test('the page of keys works in a browser, also a narrow one', inject(async ({ ada, web }) => {
+test('the page of keys works in a browser, also a narrow one', inject(async ({ forge, ada, web }) => {
   await using browser = await openBrowser()
   const { page } = browser
-  await page.goto(`${web}/login?return_to=/settings/keys`)
-  await page.fill('input[name="login"]', 'ada')
-  await page.fill('input[name="password"]', "ada's password")
-  await page.press('input[name="password"]', 'Enter')
-  await page.waitForURL(`${web}/settings/keys`)
+  await signIn(page, forge, 'ada', '/settings/keys')
   await page.getByLabel('Title').fill('desk')
   await page.getByLabel('Key', { exact: true }).fill(key)
   await page.getByRole('button', { name: 'Add key' }).click()

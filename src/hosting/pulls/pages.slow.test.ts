@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { openBrowser, signIn } from '#test/browser.ts'
 import { engine } from '#test/conversations.ts'
 import { expect, injecting } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
@@ -10,7 +10,7 @@ const path = '/ada/engine/pull/1'
 
 test('a browser reviews and merges a pull request', inject(async (forge) => {
   await using browser = await openBrowser()
-  const { page, inspect, problems } = browser
+  const { page, inspect, picture, problems } = browser
   await forge.propose({ title: 'Notes & <i>more</i>', body: 'As **agreed** in ada/engine#1' })
   const comments = [{ path: 'notes.txt', line: 1, body: 'Which `note`? <script>' }]
   await expect(
@@ -23,7 +23,7 @@ test('a browser reviews and merges a pull request', inject(async (forge) => {
   await signIn(page, forge, 'ben', path)
   await page.getByText('Which note?').waitFor()
   assert.equal(await page.getByText('Pending and hidden').count(), 0)
-  await inspect('pull')
+  await picture('pull')
   await page.getByRole('link', { name: 'Files changed' }).click()
   await page.getByRole('cell', { name: 'A note.' }).waitFor()
   await page.getByLabel('Viewed').waitFor()
@@ -46,7 +46,6 @@ test('a browser reviews and merges a pull request', inject(async (forge) => {
   await page.getByRole('button', { name: 'Copy the id of' }).waitFor()
   await page.keyboard.press('j')
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Add notes')
-  await check(page)
   await page.getByRole('link', { name: 'Conversation' }).click()
   await page.getByLabel('Choose how to merge').click()
   await page.getByRole('link', { name: 'Squash and merge' }).click()

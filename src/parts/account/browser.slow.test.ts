@@ -8,16 +8,15 @@ import { openForge } from '#test/forge.ts'
 test('a person signs up, turns two-factor on, and signs in with it', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, inspect } = browser
+  const { page, inspect, picture } = browser
   const elsewhere: string[] = []
   page.on('request', (request) => {
     if (!request.url().startsWith(forge.web) && !request.url().startsWith('data:')) elsewhere.push(request.url())
   })
 
   await page.goto(`${forge.web}/login`)
-  await inspect('sign-in')
+  await picture('sign-in')
   await page.getByRole('link', { name: 'Make an account' }).click()
-  await check(page)
   await page.getByLabel('Login').fill('settings')
   await page.getByLabel('E-mail address').fill('ada@example.com')
   await page.getByLabel('Password').fill('analytical engine')
@@ -27,11 +26,12 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.getByLabel('Login').fill('ada')
   await page.getByLabel('Password').fill('analytical engine')
   await page.getByRole('button', { name: 'Make an account' }).click()
+  await page.getByTitle('Signed in as').waitFor()
 
   await page.goto(`${forge.web}/settings/security`)
-  await inspect('security')
+  await picture('security')
   await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
-  await inspect('two-factor-app')
+  await picture('two-factor-app')
   assert.ok(await page.locator('img.qr').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0))
   const seed = ((await page.locator('.seed').textContent()) ?? '').replaceAll(' ', '')
   const code = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
@@ -44,6 +44,7 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
 
   await page.getByTitle('Signed in as').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByTitle('Signed in as').waitFor({ state: 'detached' })
   forge.clock.advance(30_000)
   await page.goto(`${forge.web}/login?return_to=/settings/sessions`)
   // With the keyboard only, from the top of the page.
@@ -59,14 +60,14 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}/settings/sessions`)
   await page.getByText('this browser').waitFor()
-  await inspect('sessions')
+  await picture('sessions')
   assert.deepEqual(elsewhere, [])
 })
 
 test('the other settings are readable and usable', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, inspect } = browser
+  const { page, inspect, picture } = browser
   const ada = await forge.person('ada')
   for (const name of ['engine', 'a-repository-with-quite-a-long-name-that-goes-on-and-on-and-on-for-a-while', 'notes']) {
     await ada.owns(name, { private: name === 'notes' })
@@ -83,6 +84,7 @@ test('the other settings are readable and usable', async () => {
   await page.getByRole('heading', { name: 'Delete this token?' }).waitFor()
   await inspect('token-delete')
   await page.getByRole('link', { name: 'Keep it' }).click()
+  await page.waitForURL(`${forge.web}/settings/tokens`)
 
   await page.getByRole('link', { name: 'Fine-grained tokens' }).click()
   // Both pages have this field.
@@ -91,13 +93,11 @@ test('the other settings are readable and usable', async () => {
   await page.getByLabel('Only these').check()
   await page.getByRole('checkbox', { name: 'notes' }).check()
   await page.getByLabel('contents').selectOption('Read')
-  await check(page)
   await page.getByRole('button', { name: 'Make a token' }).click()
   await page.getByText('Your new token').waitFor()
-  await inspect('tokens-fine-grained')
+  await picture('tokens-fine-grained')
 
   await page.getByRole('link', { name: 'My OAuth applications' }).click()
-  await check(page)
   await page.getByLabel('Name', { exact: true }).fill('Rook')
   await page.getByLabel('Home page').fill('https://rook.example')
   await page.getByLabel('Callback URL').fill('https://rook.example/back')
@@ -110,14 +110,14 @@ test('the other settings are readable and usable', async () => {
     ['/settings/security/text', 'two-factor-text'],
   ] as const) {
     await page.goto(`${forge.web}${path}`)
-    await inspect(name)
+    await picture(name)
   }
 })
 
 test('a person changes the primary address, and downloads their data', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, inspect, problems } = browser
+  const { page, inspect, picture, problems } = browser
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
   const longEnough = 2 * 3_600_000
@@ -146,7 +146,7 @@ test('a person changes the primary address, and downloads their data', async () 
   forge.clock.advance(longEnough)
   await page.getByRole('link', { name: 'Export your data' }).click()
   await page.waitForURL(`${forge.web}/settings/export`)
-  await inspect('export')
+  await picture('export')
   await page.getByRole('button', { name: 'Make an archive' }).click()
   await confirm()
   await page.getByRole('heading', { name: 'Your archive is ready to download' }).waitFor()

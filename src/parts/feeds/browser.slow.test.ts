@@ -7,7 +7,7 @@ import { expect, openForge } from '#test/forge.ts'
 test('a visitor reads an activity page and creates a feed key', async () => {
   await using forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   await using browser = await openBrowser()
-  const { page, inspect } = browser
+  const { page, inspect, picture } = browser
   const ada = await forge.person('ada')
   const about = { name: 'Ada Lovelace', bio: 'Numbers & notes', location: 'London', blog: 'https://ada.example' }
   await expect(200, await ada.patch('/user', about))
@@ -20,13 +20,13 @@ test('a visitor reads an activity page and creates a feed key', async () => {
     await expect(201, await ada.put(`/repos/ada/${name}/contents/${file}`, { message, content: btoa(file) }))
   }
   await page.goto(`${forge.web}/ada`)
-  await inspect('activity')
+  await picture('activity')
   assert.equal(await page.title(), 'ada · Belfry')
   await page.getByText('Begin <i>here</i>').first().waitFor()
   const feed = await page.evaluate(`document.head.querySelector('link[rel=alternate][type="application/atom+xml"]').href`)
   assert.equal(feed, `${forge.web}/ada.atom`)
   await page.goto(`${forge.web}/timeline`)
-  await inspect('timeline')
+  await picture('timeline')
 
   await signIn(page, forge, 'ada', '/settings/feeds')
   await page.getByLabel('What it is for').fill('Phone')

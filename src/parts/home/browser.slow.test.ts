@@ -19,11 +19,11 @@ test('somebody finds their way from the first page, with the keyboard alone', as
     )
   await expect(200, await ada.patch('/repos/ada/engine/issues/31', { labels: [long.slice(0, 50)], assignees: ['ada'] }))
   await using browser = await openBrowser()
-  const { page, problems, inspect } = browser
+  const { page, problems, inspect, picture } = browser
   await page.goto(forge.web)
-  await inspect('home-signed-out')
+  await picture('home-signed-out')
   await page.goto(`${forge.web}/explore`)
-  await inspect('explore')
+  await picture('explore')
   await signIn(page, forge, 'ben', '/')
   await page.getByRole('heading', { name: 'Welcome, ben' }).waitFor()
   await page.goto(`${forge.web}/explore?tab=people`)
@@ -32,7 +32,7 @@ test('somebody finds their way from the first page, with the keyboard alone', as
   await expect(200, await ben.put('/repos/ada/engine/subscription', { subscribed: true }))
 
   await page.goto(forge.web)
-  await inspect('home')
+  await picture('home')
   const lines = page.locator('.activity-list > li')
   const before = await lines.count()
   await page.getByRole('link', { name: 'Load more' }).click()
@@ -74,7 +74,7 @@ test('somebody finds their way from the first page, with the keyboard alone', as
     ['watching', '/watching'],
   ] as const) {
     await page.goto(`${forge.web}${path}`)
-    await inspect(name)
+    await picture(name)
   }
   assert.deepEqual(problems, [])
 })

@@ -28,7 +28,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   await using browser = await openBrowser()
   const { page, picture, inspect, problems } = browser
   await signIn(page, forge, 'ada', '/ada/engine')
-  await inspect('import-hint')
+  await picture('import-hint')
   await tabTo(page, `a[href="${place}"]`)
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}${place}`)

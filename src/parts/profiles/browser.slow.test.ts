@@ -6,7 +6,7 @@ import { expect, openForge } from '#test/forge.ts'
 test('a newcomer creates an organization, a team and a repository, and follows someone', async () => {
   await using forge = await openForge({ worker: true, settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   await using browser = await openBrowser()
-  const { page, inspect, problems } = browser
+  const { page, inspect, picture, problems } = browser
   const [ada] = [await forge.person('ada'), await forge.person('ben')]
   const word = 'Unbreakable'.repeat(30)
   await expect(200, await ada.patch('/user', { name: `${word} <b>`, bio: `${word} مرحبا`, location: word, company: word }))
@@ -29,7 +29,7 @@ test('a newcomer creates an organization, a team and a repository, and follows s
   await page.getByLabel('Team name').fill('Core')
   await page.getByRole('button', { name: 'Create team' }).click()
   await page.getByText('The team is created').waitFor()
-  await inspect('team-members')
+  await picture('team-members')
 
   await page.goto(`${forge.web}/new?owner=acme`)
   await page.getByLabel('Repository name').fill('bad name!')
@@ -49,7 +49,7 @@ test('a newcomer creates an organization, a team and a repository, and follows s
     'orgs/acme/teams/core/edit',
   ]) {
     await page.goto(`${forge.web}/${path}`)
-    await inspect(path.replaceAll('/', '-'))
+    await picture(path.replaceAll('/', '-'))
   }
 
   await page.goto(`${forge.web}/ada`)
@@ -63,9 +63,9 @@ test('a newcomer creates an organization, a team and a repository, and follows s
     await page.getByRole('navigation', { name: 'Profile' }).getByRole('link', { name: tab }).click()
     await page.waitForURL(`${forge.web}/ada?tab=${tab.toLowerCase()}`)
     await page.locator('.profile-content').getByText(text).or(page.getByPlaceholder(text)).first().waitFor()
-    await inspect(`profile-${tab.toLowerCase()}`)
+    await picture(`profile-${tab.toLowerCase()}`)
   }
   await page.goto(`${forge.web}/timeline`)
-  await inspect('public-timeline')
+  await picture('public-timeline')
   assert.deepEqual(problems, [])
 })

@@ -58,12 +58,10 @@ test('a webhook is created by keyboard alone, and its deliveries appear without 
   assert.deepEqual(await titles(page), ['issues.opened', 'ping'])
   assert.equal(await page.locator('.figures dd').first().textContent(), '2')
   assert.equal(await page.evaluate('window.sameDocument'), true)
-  await check(page)
 
   await page.locator('.deliveries .title').first().focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(/deliveries\/\d+$/)
-  await check(page)
   await tabTo(page, 'button.primary')
   await page.keyboard.press('Enter')
   await page.getByText('The delivery is being sent again').waitFor()
@@ -108,22 +106,23 @@ test('a busy webhook', async (context) => {
   await using forge = await openBusy()
   await context.test('its pages are accessible and fit every screen', async () => {
     await using browser = await openBrowser()
-    const { page, inspect } = browser
+    const { page, inspect, picture } = browser
     await signIn(page, forge, 'ada', path)
-    for (const [end, name] of [
-      ['', 'hooks-list'],
-      [`/${forge.hook.id}`, 'hook'],
-      [`/${forge.hook.id}?span=month&status=failure`, 'hook-month'],
-      [`/${forge.other.id}`, 'hook-held-back'],
-      [`/${forge.hook.id}/edit`, 'hook-edit'],
-      [`/${forge.hook.id}/delete`, 'hook-delete'],
-    ]) {
+    for (const [end, name, look] of [
+      ['', 'hooks-list', picture],
+      [`/${forge.hook.id}?span=month&status=failure`, 'hook-month', inspect],
+      [`/${forge.other.id}`, 'hook-held-back', inspect],
+      [`/${forge.hook.id}/edit`, 'hook-edit', picture],
+      [`/${forge.hook.id}/delete`, 'hook-delete', picture],
+    ] as const) {
       await page.goto(`${forge.web}${path}${end}`)
-      await inspect(name ?? '')
+      await look(name)
     }
     await page.goto(`${forge.web}${path}/${forge.hook.id}`)
+    await picture('hook')
     await page.getByRole('link', { name: 'issues.opened' }).click()
-    await inspect('hook-delivery')
+    await page.waitForURL(/deliveries\/\d+$/)
+    await picture('hook-delivery')
     const tops = async () =>
       Promise.all(['#request', '#response'].map(async (id) => (await page.locator(id).boundingBox())?.y ?? 0))
     const [request, response] = await tops()
@@ -142,6 +141,7 @@ test('a busy webhook', async (context) => {
     await page.waitForURL(/status=failure/)
     assert.equal((await titles(page)).length, 3)
     await page.getByRole('link', { name: 'All', exact: true }).click()
+    await page.waitForURL((url) => !url.searchParams.has('status'))
     await page.getByRole('link', { name: 'Older' }).click()
     await page.getByRole('link', { name: 'Newer' }).click()
     await page.getByRole('link', { name: 'issues.opened' }).click()
@@ -149,6 +149,7 @@ test('a busy webhook', async (context) => {
     await page.getByText('The delivery is being sent again').waitFor()
 
     await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click()
+    await page.waitForURL(/edit$/)
     assert.equal(await page.getByLabel('New secret').isVisible(), false)
     await page.getByLabel('Replace it').check()
     await page.getByLabel('New secret').fill('hush again')

@@ -6,13 +6,13 @@ import { expect, openForge } from '#test/forge.ts'
 test('a person makes a token for an organization, and gives the password on the way', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, inspect } = browser
+  const { page, inspect, picture } = browser
   const ada = await forge.person('ada')
   await forge.organization('acme', ada)
   for (const name of ['engine', 'wheels']) await expect(201, await ada.post('/orgs/acme/repos', { name, private: true }))
   const path = '/settings/tokens/fine-grained'
   await signIn(page, forge, 'ada', path)
-  await inspect('fine-grained-own')
+  await picture('fine-grained-own')
   await page.getByLabel('Resource owner').selectOption('acme')
   await page.getByRole('button', { name: 'Change owner' }).click()
   await page.waitForURL(`${forge.web}${path}?owner=acme`)
