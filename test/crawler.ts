@@ -11,8 +11,6 @@ export interface CrawlOptions {
   starts: string[]
   /** How many addresses of one shape are opened: of a thousand commits, a few are enough. */
   most: number
-  /** In milliseconds. */
-  time: number
   /** Addresses that are not opened. */
   except?: RegExp
   /** What addresses have in common of which a few are enough. */
@@ -22,19 +20,17 @@ export interface CrawlOptions {
 /** An HTML page that answered. */
 export interface Crawled {
   path: string
-  /** In characters. */
-  length: number
+  text: string
 }
 
 /** Follows the links of pages, feeds and API bodies of one server, breadth first. */
-export async function crawl(guest: Guest, web: string, { starts, most, time, except, shape: common = shapeOf }: CrawlOptions) {
+export async function crawl(guest: Guest, web: string, { starts, most, except, shape: common = shapeOf }: CrawlOptions) {
   const queue = starts.map((path) => ({ path, from: 'the start' }))
   const seen = new Set(starts)
   const shapes = new Map<string, number>()
   const broken: BrokenLink[] = []
   const pages: Crawled[] = []
   let opened = 0
-  const until = performance.now() + time
   const follow = (found: string, from: string) => {
     const url = URL.canParse(found, `${web}${from}`) ? new URL(found, `${web}${from}`) : undefined
     if (url?.origin !== web || notFollowed.test(url.pathname)) return
@@ -47,7 +43,7 @@ export async function crawl(guest: Guest, web: string, { starts, most, time, exc
     if (count <= most) queue.push({ path, from })
   }
   const work = async () => {
-    for (let next = queue.shift(); next && performance.now() < until; next = queue.shift()) {
+    for (let next = queue.shift(); next; next = queue.shift()) {
       const { path, from } = next
       const { status, text, headers, location } = await guest.get(path)
       opened++
@@ -55,13 +51,13 @@ export async function crawl(guest: Guest, web: string, { starts, most, time, exc
       if (headers.get('x-belfry-unserved') !== null) continue
       if (status === 404 || status === 410 || status >= 500) broken.push({ path, status, from })
       if (location !== null) follow(location, path)
-      if (status === 200 && /html/.test(headers.get('content-type') ?? '')) pages.push({ path, length: text.length })
+      if (status === 200 && /html/.test(headers.get('content-type') ?? '')) pages.push({ path, text })
       if (status === 200) for (const link of linksOf(text, headers.get('content-type') ?? '')) follow(link, path)
     }
   }
   // Four at a time, until none of them finds more.
-  while (queue.length && performance.now() < until) await Promise.all(Array.from({ length: 4 }, work))
-  return { broken, pages, opened, left: queue.length, shapes: shapes.size }
+  while (queue.length) await Promise.all(Array.from({ length: 4 }, work))
+  return { broken, pages, opened }
 }
 
 /** What answers to something else than a GET only, and what is for operators. */

@@ -26,6 +26,12 @@ const places = [
   '/settings',
 ].map((path) => `/site-admin${path}`)
 
+test('secrets are not among the settings shown', async () => {
+  await using forge = await openSite()
+  const { text } = await forge.guest.get('/site-admin/settings')
+  assert.equal(text.includes(forge.belfry.settings.BELFRY_ADMIN_TOKEN ?? ''), false)
+})
+
 test('the administration exists for site admins only', async () => {
   await using forge = await openSite()
   const ada = await signedIn(forge, 'ada')
