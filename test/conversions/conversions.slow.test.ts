@@ -80,7 +80,7 @@ test('npm run conversions prints what differs as JSON and exits with 1', async (
   })
   const { stdout: dump } = await run('svnadmin', ['dump', '--quiet', path], { encoding: 'buffer' })
   await writeFile(join(folder.path, 'cut.dump'), dump.subarray(0, dump.length - 60))
-  const program = join(import.meta.dirname, 'run.ts')
+  const program = join(import.meta.dirname, 'conversions.soak.ts')
   const failed = run(process.execPath, [program, folder.path, '--json'])
   const { code, stdout } = await failed.then(
     () => assert.fail('it must exit with 1'),
