@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, setPriority } from 'node:os'
 import { clearEnvironment } from '../environment.ts'
 import { globalSetup, globalTeardown } from '../setup.ts'
 import { changedTests } from './changed.ts'
@@ -36,6 +36,8 @@ const checks =
 
 async function check(name: string, program: string, ...args: string[]) {
   const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Tests come first: the type check would take both cores from them for their first half minute.
+  if (child.pid) setPriority(child.pid, 10)
   const output: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => output.push(data))
   const code = await new Promise((resolve) => child.once('close', resolve).once('error', resolve))
