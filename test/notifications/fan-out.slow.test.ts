@@ -7,6 +7,7 @@ import { Database, sql } from '#platform/database.ts'
 import { seeded } from '#test/activity/crowd.ts'
 import { World } from '#test/activity/model.ts'
 import { expect, type Person } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
 import { patient } from '../databases.ts'
 import { act, type Conversation, type Conversations, engine, inParallel, noticesOf, openConversations } from './conversations.ts'
 import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
@@ -72,6 +73,31 @@ const changes = [
   [(reader: Person, path: string) => reader.put(path, { ignored: true }), 'ignored'],
   [(reader: Person, path: string) => reader.put(path, { ignored: false }), 'subscribed'],
 ] as const
+
+test('a user who loses access during a fan-out sees nothing of it', async () => {
+  await using forge = await openConversations(4, { worker: true })
+  const { ada, conversations } = forge
+  await expect(200, await ada.patch(engine, { private: true }))
+  await inParallel(conversations, 10, async ({ reader, thread, number }, round) => {
+    const place = `${engine}/collaborators/${reader.login}`
+    const { id } = await expect(201, await ada.put(place))
+    await expect(204, await reader.patch(`/user/repository_invitations/${id}`))
+    const shown = await reader.read('/notifications?all=true')
+    assert.ok(shown.some((one: { id: string }) => one.id === thread))
+    const lose = () => ada.delete(place)
+    const say = () => ada.post(`${engine}/issues/${number}/comments`, { body: `@${reader.login}, are you there?` })
+    const answers = await Promise.all(round % 2 ? [lose(), say()] : [say(), lose()])
+    assert.ok(answers.every(({ ok }) => ok))
+    assert.deepEqual(await reader.read('/notifications?all=true'), [])
+    const path = `/notifications/threads/${thread}`
+    for (const each of [path, `${path}/reasons`, `${path}/subscription`, `${engine}/notifications`]) {
+      assert.equal((await reader.get(each)).status, 404, each)
+    }
+    assert.equal((await reader.patch(path)).status, 404)
+  })
+  await told(forge)
+  for (const { reader } of conversations) assert.deepEqual(await reader.read('/notifications?all=true'), [])
+})
 
 test('a subscription change concurrent with an act ends as if one came first', async () => {
   await using forge = await openConversations(8)

@@ -5,7 +5,7 @@ import { fanOut } from '#parts/notifications/fan-out.ts'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
-import { act, type Conversation, engine, inParallel, noticesOf, openConversations, threadOf } from './conversations.ts'
+import { act, type Conversation, engine, noticesOf, openConversations, threadOf } from './conversations.ts'
 
 test('users who comment concurrently are each notified of all others once and in order', async () => {
   await using forge = await openConversations(8, { worker: true })
@@ -38,31 +38,6 @@ test('users who comment concurrently are each notified of all others once and in
     const since = others.filter((comment) => comment > (joined ?? 0))
     assert.deepEqual(heard.toReversed(), since, person.login)
   }
-})
-
-test('a user who loses access during a fan-out sees nothing of it', async () => {
-  await using forge = await openConversations(4, { worker: true })
-  const { ada, conversations } = forge
-  await expect(200, await ada.patch(engine, { private: true }))
-  await inParallel(conversations, 10, async ({ reader, thread, number }, round) => {
-    const place = `${engine}/collaborators/${reader.login}`
-    const { id } = await expect(201, await ada.put(place))
-    await expect(204, await reader.patch(`/user/repository_invitations/${id}`))
-    const shown = await reader.read('/notifications?all=true')
-    assert.ok(shown.some((one: { id: string }) => one.id === thread))
-    const lose = () => ada.delete(place)
-    const say = () => ada.post(`${engine}/issues/${number}/comments`, { body: `@${reader.login}, are you there?` })
-    const answers = await Promise.all(round % 2 ? [lose(), say()] : [say(), lose()])
-    assert.ok(answers.every(({ ok }) => ok))
-    assert.deepEqual(await reader.read('/notifications?all=true'), [])
-    const path = `/notifications/threads/${thread}`
-    for (const each of [path, `${path}/reasons`, `${path}/subscription`, `${engine}/notifications`]) {
-      assert.equal((await reader.get(each)).status, 404, each)
-    }
-    assert.equal((await reader.patch(path)).status, 404)
-  })
-  await told(forge)
-  for (const { reader } of conversations) assert.deepEqual(await reader.read('/notifications?all=true'), [])
 })
 
 test('a failed fan-out is repeated by the next event of the subject', async () => {
