@@ -1,5 +1,5 @@
-import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
+import { Octokit } from '#test/octokit.ts'
 import { expect, type Forge, type Person } from './forge.ts'
 import { until } from './machine.ts'
 
@@ -46,6 +46,4 @@ export async function fillInbox(
 
 /** Octokit clients of a user for the self-hosted and the versioned variant. */
 export const octokitsOf = ({ web, versioned }: Pick<Forge, 'web' | 'versioned'>, { token: auth }: Person) =>
-  [new Octokit({ auth, log, baseUrl: `${web}/api/v3` }), new Octokit({ auth, log, baseUrl: versioned })] as const
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
+  [new Octokit({ auth, baseUrl: `${web}/api/v3` }), new Octokit({ auth, baseUrl: versioned })] as const

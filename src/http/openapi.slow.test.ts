@@ -1,3 +1,3 @@
 import { testAnswers } from '#test/openapi-answers.ts'
 
-testAnswers(['self-hosted', 'versioned'], [false, false, true, true])
+for (const variant of ['self-hosted', 'versioned'] as const) testAnswers(variant, [false, false, true, true])

@@ -1,3 +1,3 @@
 import { testAnswers } from '#test/openapi-answers.ts'
 
-testAnswers(['self-hosted'], [false, true])
+testAnswers('self-hosted', [false, true])

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { type BelfryServer, connectBelfry, type Seed, startBelfry } from 'belfry/testing'
 import { identityOf } from '#platform/processes.ts'
 import { processesIn, until } from '#test/machine.ts'
+import { Octokit } from '#test/octokit.ts'
 
 let server: BelfryServer
 let octokit: Octokit
@@ -31,8 +31,7 @@ describe('a test server', () => {
   beforeEach(() => server.reset())
   after(() => server.close())
 
-  const quietOctokit = () =>
-    new Octokit({ ...server.octokitOptions, log: { debug() {}, info() {}, warn() {}, error() {} }, retry: { enabled: false } })
+  const quietOctokit = () => new Octokit({ ...server.octokitOptions, retry: { enabled: false } })
 
   const createRepository = (name: string) => octokit.repos.createForAuthenticatedUser({ name, auto_init: true })
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { type Forge, openForge, type Person, pick } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
+import { Octokit } from '#test/octokit.ts'
 import { second, type Told, tell, type Variant, variants } from './variants.ts'
 
 /** All that happens in the journey, as the log has it: newest first. */
@@ -31,8 +31,7 @@ const happened = [
 ]
 const open = happened.filter((line) => !line.endsWith('privately'))
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-const connect = (baseUrl: string, auth?: string) => new Octokit({ baseUrl, auth, log: quiet }).rest
+const connect = (baseUrl: string, auth?: string) => new Octokit({ baseUrl, auth }).rest
 
 /** Ada hosts an engine and a secret, and runs acme with Ben; Cy is from elsewhere. */
 async function travel(forge: Forge, { base }: Variant) {

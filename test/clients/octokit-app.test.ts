@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { App, createNodeMiddleware } from '@octokit/app'
-import { Octokit } from '@octokit/rest'
 import { expect, linesOf, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { consent, signIn } from '#test/oauth.ts'
+import { Octokit, silent } from '#test/octokit.ts'
 import { openServer } from '#test/webhooks.ts'
 import { npmVersion, Story } from './story.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 test('a newcomer with @octokit/app', async (t) => {
   await using forge = await openForge({ worker: true })
@@ -39,8 +37,8 @@ test('a newcomer with @octokit/app', async (t) => {
     privateKey: made.pem,
     webhooks: { secret: made.webhook_secret },
     oauth: { clientId: made.client_id, clientSecret: made.client_secret },
-    Octokit: Octokit.defaults({ baseUrl, log }),
-    log,
+    Octokit: Octokit.defaults({ baseUrl }),
+    log: silent,
   })
   const seen: string[] = []
   app.webhooks.onAny(({ name }) => void seen.push(name))
@@ -113,7 +111,7 @@ test('a newcomer with @octokit/app', async (t) => {
   await story.works('suspension and uninstalling', async () => {
     const { token } = (await app.octokit.auth({ type: 'installation', installationId: installation_id })) as { token: string }
     // With the token alone, because the client's own strategy retries a 401 for seconds.
-    const octokit = new Octokit({ auth: token, baseUrl, log })
+    const octokit = new Octokit({ auth: token, baseUrl })
     await app.octokit.request('PUT /app/installations/{installation_id}/suspended', { installation_id })
     await assert.rejects(octokit.request('GET /repos/{owner}/{repo}', engine), { status: 401 })
     await app.octokit.request('DELETE /app/installations/{installation_id}/suspended', { installation_id })

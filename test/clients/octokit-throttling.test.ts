@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { throttling } from '@octokit/plugin-throttling'
-import { Octokit } from '@octokit/rest'
 import { openForge } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 import { npmVersion, Story } from './story.ts'
 
 test('a newcomer with @octokit/plugin-throttling', async (t) => {
@@ -14,7 +14,6 @@ test('a newcomer with @octokit/plugin-throttling', async (t) => {
     const waited: string[] = []
     const octokit = new Throttled({
       baseUrl: forge.versioned,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
       throttle: {
         onRateLimit: (_seconds, { method, url }, _octokit, attempts) => {
           waited.push(`${method} ${url}`)

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { openChecker } from '#test/apps.ts'
 import { linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
+import { Octokit } from '#test/octokit.ts'
 import { base64, engine, readContent, tellCode, tellReleases } from './octokit-code.ts'
 import { npmVersion, Story } from './story.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 for (const variant of ['self-hosted', 'versioned'] as const) {
   test(`a newcomer with Octokit on the ${variant} variant`, async (t) => {
@@ -15,7 +13,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     const baseUrl = variant === 'versioned' ? forge.versioned : `${forge.web}/api/v3`
     const owner = await forge.person('ada')
     const [ada, ben, checker] = [owner, await forge.person('ben'), await openChecker(forge, owner)].map(
-      ({ token: auth }) => new Octokit({ auth, baseUrl, log }),
+      ({ token: auth }) => new Octokit({ auth, baseUrl }),
     ) as [Octokit, Octokit, Octokit]
     const story = new Story(t, { client: 'Octokit.js (`@octokit/rest`)', version: npmVersion('@octokit/rest') })
     await tellCode(story, ada, ben)
@@ -194,7 +192,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       )
       await assert.rejects(ben.repos.delete(engine), { status: 403 })
       await assert.rejects(ben.repos.get({ owner: 'ada', repo: 'nothing' }), { status: 404 })
-      await assert.rejects(new Octokit({ baseUrl, auth: 'wrong', log }).users.getAuthenticated(), { status: 401 })
+      await assert.rejects(new Octokit({ baseUrl, auth: 'wrong' }).users.getAuthenticated(), { status: 401 })
     })
 
     await story.lacks('GraphQL', /Belfry serves no GraphQL/, () => ada.graphql('{ viewer { login } }'))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
 import { type Client, expect, injecting } from '#test/forge.ts'
 import { noticesOf } from '#test/notices.ts'
+import { Octokit } from '#test/octokit.ts'
 import { seeding } from '#test/seeding.ts'
 
 const inject = injecting(openWithCommit)

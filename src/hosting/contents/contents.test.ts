@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { engine, openInitialized } from '#test/conversations.ts'
 import { errorsOf, expect, type Forge, injecting, linesOf, openForge, type Person } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openInitialized)
 const packed = (text: string) => Buffer.from(text).toString('base64')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { engine, repo } from '#test/conversations.ts'
 import { checkContracts } from '#test/documented.ts'
 import { expect, injecting, linesOf } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
 const inject = injecting(openWithTopic)

@@ -217,10 +217,7 @@ async function elsewhere({ folder, storage }: Bare, fake: string, lines: string)
     ${lines}`
   const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
   assert.ok(storage.has(1))
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-    env,
-    timeout: 120_000,
-  })
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env })
   return stdout.trim()
 }
 

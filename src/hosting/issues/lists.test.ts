@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, join, openWithEngine } from '#test/conversations.ts'
 import { expect, injecting, linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openWithEngine)
 

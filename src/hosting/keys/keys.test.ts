@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { loadUser } from '#identity/accounts.ts'
 import { openSession } from '#identity/sessions.ts'
 import { sql } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import { type Client, expect, injecting, withPeople } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
+import { Octokit } from '#test/octokit.ts'
 import { readPublicKey } from './public-key.ts'
 
 const inject = injecting(withPeople('ada', 'ben'))

@@ -220,7 +220,7 @@ const built = {
   'names that do not end': `${'@a-'.repeat(20_000)} ${'a/'.repeat(20_000)} ${'https://.'.repeat(5000)}${'.'.repeat(20_000)}`,
 }
 
-test('deep nesting does not take long', { timeout: 170_000 }, async () => {
+test('deep nesting does not take long', async () => {
   const texts = [...repeated.map((part) => [part, part.repeat(65_536 / part.length)] as const), ...Object.entries(built)]
   const slow: string[] = []
   for (const [about, text] of texts) {

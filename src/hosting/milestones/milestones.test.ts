@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { engine, openWithEngine, repo } from '#test/conversations.ts'
 import { expect, injecting } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openWithEngine)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { engine, repo } from '#test/conversations.ts'
 import { expect, injecting, linesOf } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
 const inject = injecting(openWithTopic)

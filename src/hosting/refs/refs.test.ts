@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { openInitialized } from '#test/conversations.ts'
 import { checkContracts } from '#test/documented.ts'
 import { errorsOf, expect, type Forge, injecting, linesOf, openForge } from '#test/forge.ts'
 import { openEngine } from '#test/git.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openWithEngine)
 const engine = '/repos/ada/engine'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { openInitialized } from '#test/conversations.ts'
 import { errorsOf, expect, type Forge, injecting, linesOf } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 import { loadReleases } from './releases.ts'
 
 const inject = injecting(openWithEngine)

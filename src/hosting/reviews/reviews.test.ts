@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, repo } from '#test/conversations.ts'
 import { type Client, expect, injecting, linesOf } from '#test/forge.ts'
 import { noticesOf } from '#test/notices.ts'
+import { Octokit } from '#test/octokit.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
 
 const inject = injecting(openWithPull)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { byBasic, privateFeeds, subscribe } from '#test/feeds.ts'
 import { expect, openForge, type Person } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 import { fillLog } from '#test/timelines.ts'
 
 const type = 'application/atom+xml'

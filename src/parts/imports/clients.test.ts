@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { expect } from '#test/forge.ts'
 import { applyRunEvent, openEmpty, path, present, report, start, vcs_url } from '#test/imports/import-states.ts'
+import { Octokit } from '#test/octokit.ts'
 import { recordProgress } from './progress.ts'
 
 const author = { remote_id: 'svner@4f1c', remote_name: 'svner', name: 'svner', email: 'svner@4f1c' }

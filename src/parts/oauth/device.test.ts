@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createOAuthDeviceAuth } from '@octokit/auth-oauth-device'
-import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { openForge } from '#test/forge.ts'
 import { ask, register, signIn } from '#test/oauth.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const grant_type = 'urn:ietf:params:oauth:grant-type:device_code'
 const page = '/login/device'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OAuthApp } from '@octokit/oauth-app'
-import { Octokit } from '@octokit/rest'
 import * as oauth from 'oauth4webapi'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { ask, authorizePath, consent, openWeather, type Registered, register, signIn, target } from '#test/oauth.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const nothing = () => {}
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }

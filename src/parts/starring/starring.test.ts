@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, openForge, type Person } from '#test/forge.ts'
 import { makeToken, signedIn } from '#test/guest.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)

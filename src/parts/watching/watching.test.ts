@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { expect, openForge, type Person } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { type Client, expect } from '#test/forge.ts'
 import { openWithEngine, url } from '#test/hooks.ts'
+import { Octokit } from '#test/octokit.ts'
 
 async function openWithPlaces() {
   const forge = await openWithEngine()

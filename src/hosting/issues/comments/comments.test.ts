@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { engine, openWithEngine, repo } from '#test/conversations.ts'
 import { expect, injecting, type Person } from '#test/forge.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openWithEngine)
 const on = `${engine}/issues/1/comments`

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Octokit } from '@octokit/rest'
 import { notificationTasks } from '#parts/notifications/jobs.ts'
 import { sql } from '#platform/database.ts'
 import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
 import { checkContracts } from '#test/documented.ts'
 import { type Client, expect, injecting, linesOf } from '#test/forge.ts'
 import { runJobs } from '#test/jobs.ts'
+import { Octokit } from '#test/octokit.ts'
 
 const inject = injecting(openWithEngine)
 
