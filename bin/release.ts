@@ -20,7 +20,7 @@ function release() {
   checkTree(`v${version}`)
   const changelog = datedChangelog(read('CHANGELOG.md'), version)
   if (values['dry-run'])
-    return say(`Would run npm test, set the version to ${version}, date the changelog, commit and tag v${version}.`)
+    return say(`Would run npm run test:all, set the version to ${version}, date the changelog, commit and tag v${version}.`)
   checkGreen()
   run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts')
   writeFileSync(join(root, 'CHANGELOG.md'), changelog)
@@ -59,9 +59,9 @@ function datedChangelog(text: string, version: string) {
 
 function checkGreen() {
   try {
-    execFileSync('npm', ['test'], { cwd: root, stdio: 'inherit' })
+    execFileSync('npm', ['run', 'test:all'], { cwd: root, stdio: 'inherit' })
   } catch {
-    throw new Refused('npm test fails on this commit. Fix it, then release.')
+    throw new Refused('npm run test:all fails on this commit. Fix it, then release.')
   }
 }
 

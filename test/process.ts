@@ -95,7 +95,8 @@ export class Host implements AsyncDisposable {
     const belfry = new BelfryProcess(
       spawn('sh', ['-c', `${before}\nexec sh "$@"`, 'sh', program, ...options], {
         cwd: this.folder,
-        env: { ...inherited(), ...environment },
+        // What a process that is killed leaves is removed with the host. Another account cannot write there.
+        env: { ...inherited(), ...(!account && { TMPDIR: this.folder }), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
         ...account,
       }),

@@ -18,7 +18,7 @@ async function openClone(suite: string) {
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   const manifest = JSON.parse(read('package.json'))
-  write('package.json', JSON.stringify({ ...manifest, version: '1.2.3', scripts: { test: suite } }, null, 2))
+  write('package.json', JSON.stringify({ ...manifest, version: '1.2.3', scripts: { 'test:all': suite } }, null, 2))
   write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n### Added\n\n- Bells.\n\n## 1.2.3 (2026-01-01)\n\n- Towers.\n')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const git = async (...args: string[]) => (await exec('git', ['-C', folder, ...args])).stdout.trim()
@@ -62,7 +62,7 @@ test('a release refuses a dirty tree, another branch, a version that is not abov
   const head = await clone.git('rev-parse', 'HEAD')
   assert.match(await clone.release('1.2.3'), /^refused: 1\.2\.3 is not above/)
   assert.match(await clone.release('lots'), /^refused: Usage: /)
-  assert.match(await clone.release('2.0.0'), /npm test fails on this commit/)
+  assert.match(await clone.release('2.0.0'), /npm run test:all fails on this commit/)
   clone.write('new.txt', 'text')
   assert.match(await clone.release('2.0.0'), /^refused: The working tree has changes/)
   await clone.git('stash', '--include-untracked', '--quiet')
@@ -73,7 +73,7 @@ test('a release refuses a dirty tree, another branch, a version that is not abov
 
 test('a dry run says what a release would do and changes nothing', async () => {
   await using clone = await openClone('false')
-  assert.match(await clone.release('1.10.0', '--dry-run'), /^Would run npm test, set the version to 1\.10\.0/)
+  assert.match(await clone.release('1.10.0', '--dry-run'), /^Would run npm run test:all, set the version to 1\.10\.0/)
   assert.equal(clone.version(), '1.2.3')
   assert.equal(await clone.git('status', '--porcelain'), '')
 })

@@ -1,17 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { root, testFiles } from './files.ts'
+import { kindOf, root, testFiles } from './files.ts'
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
 
-/** The tests of what differs from main: changed tests, those beside changed sources, and those beside the sources that import them. */
+/** The tests of what differs from main: changed tests, fast and slow ones beside changed sources, and fast ones beside the sources that import those. */
 export function changedTests() {
   const onMain = git('branch', '--show-current')[0] === 'main'
   const [base = 'HEAD'] = onMain ? ['HEAD'] : git('merge-base', 'HEAD', 'main')
   const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')]
   const sources = changed.filter((file) => /^(src|test)\/.*\.ts$/.test(file))
-  const tests = new Set([...sources, ...importersOf(sources)].flatMap(testsOf))
+  const importing = importersOf(sources)
+    .flatMap(testsOf)
+    .filter((test) => kindOf(test) === 'fast')
+  const tests = new Set([...sources.flatMap((file) => [...testsOf(file), ...slowTestsBeside(file)]), ...importing])
   return testFiles().filter((file) => tests.has(file))
 }
 
@@ -44,3 +47,6 @@ export function testsOf(file: string) {
   const own = file.replace(/\.ts$/, '.test.ts')
   return existsSync(join(root, own)) ? [own] : globSync(`${dirname(file)}/*.test.ts`, { cwd: root })
 }
+
+const slowTestsBeside = (file: string) =>
+  file.endsWith('.test.ts') ? [] : globSync(`${dirname(file)}/*.slow.test.ts`, { cwd: root })
