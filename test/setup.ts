@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pino } from 'pino'
 import { systemClock } from '#platform/clock.ts'
@@ -16,11 +16,13 @@ let postgres: EmbeddedPostgres
 export async function globalSetup() {
   clearEnvironment()
   const place = process.env.TMPDIR || (isRoomy('/dev/shm') ? '/dev/shm' : '/tmp')
-  // Programs of other projects keep settings and caches in the home folder.
-  process.env.HOME = process.env.TMPDIR = folder = mkdtempSync(join(resolve(place), 'belfry-test-'))
+  process.env.TMPDIR = folder = mkdtempSync(join(resolve(place), 'belfry-test-'))
   removeAfterExit(folder)
   // The account that runs PostgreSQL must be able to enter.
   chmodSync(folder, 0o711)
+  // Programs of other projects keep settings and caches in the home folder. It is beside what tests make: Graphile Worker reads the `.config` of every folder above it.
+  process.env.HOME = join(folder, 'home')
+  mkdirSync(process.env.HOME)
   // Nothing here has to survive a crash; the tests of that start a Belfry with settings of its own.
   const settings = {
     fsync: 'off',
