@@ -112,42 +112,6 @@ test('an unmergeable pull request is refused with 405, a moved head with 409', i
   await expect(403, await ada.put(merging))
 }))
 
-test('of concurrent merges one wins, and no push is lost', inject(async ({ forge, ada, ben, work, desk }) => {
-  await forge.propose()
-  const answers = await Promise.all(
-    [ada, ben, ada, ben].map((who, index) => who.put(merging, { merge_method: index < 2 ? 'merge' : 'squash' })),
-  )
-  const won = answers.filter(({ ok }) => ok)
-  assert.equal(won.length, 1)
-  for (const { status } of answers) assert.ok([200, 405, 409].includes(status), `${status}`)
-  const { sha } = (await (won[0] as Response).json()) as { sha: string }
-  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { merged: true, merge_commit_sha: sha })
-  assert.deepEqual(await pullEvents(forge), ['ada opened 1', (await pullEvents(forge))[1]])
-
-  await work.git('fetch', '--quiet')
-  for (let round = 0; round < 3; round++) {
-    await work.git('checkout', '--quiet', '-b', `race-${round}`, 'origin/main')
-    await work.commit(`Race ${round}`, { [`race-${round}.txt`]: 'x\n' })
-    await work.push(`race-${round}`)
-    const { number } = await forge.propose({ head: `race-${round}` })
-    const other = await desk.clone(ben, 'ada/engine')
-    const pushed = await other.commit(`Push ${round}`, { [`push-${round}.txt`]: 'y\n' })
-    const [ended, answer] = await Promise.all([
-      other.attempt('push', '--quiet', 'origin', 'main'),
-      ada.put(`${engine}/pulls/${number}/merge`),
-    ])
-    assert.ok(answer.ok || answer.status === 409)
-    assert.ok(answer.ok || ended.status === 0, 'one of them gets through')
-    await work.git('fetch', '--quiet')
-    const contained = async (name: string) =>
-      (await work.attempt('merge-base', '--is-ancestor', name, 'origin/main')).status === 0
-    if (ended.status === 0) assert.ok(await contained(pushed), 'a push that was taken is there')
-    assert.equal(await contained(`origin/race-${round}`), answer.ok)
-    assert.equal((await ada.read(`${engine}/pulls/${number}`)).merged, answer.ok)
-  }
-  await assertSettled(forge, forge.id)
-}))
-
 test('a server that stops between the push and the record of a merge records it after the restart', inject(async (forge) => {
   const { ada, ben, work, main, id } = forge
   const { db, storage } = forge.belfry
