@@ -6,7 +6,7 @@ import { until } from '#test/machine.ts'
 import { act, type Conversation, openConversations, threadOf } from './conversations.ts'
 import { marks, testRaces } from './races.ts'
 
-testRaces(15)
+testRaces(8)
 
 test('a mark during a fan-out does not wait, and the updates stay unread', async () => {
   await using forge = await openConversations(3)
