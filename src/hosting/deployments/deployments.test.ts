@@ -114,6 +114,7 @@ test('a success ends the earlier deployments to the environment, and only inacti
   assert.deepEqual(await states(live), ['success production'])
   await report(third, { state: 'success', environment: 'staging' })
   assert.partialDeepStrictEqual(await nobody.read(`${path}/${third}`), { environment: 'staging', original_environment: 'qa' })
+  await expect(200, await nobody.get(`${engine}/environments/staging`))
 }))
 
 test('deployments and their statuses are sent to hooks', inject(async ({ forge, ada, ben }) => {

@@ -16,7 +16,7 @@ test('Markdown becomes HTML, from JSON and from text, without credentials too', 
   }
 })
 
-test('in mode gfm, names refer to the repository of the context if the caller can see it', async () => {
+test('in mode gfm, names refer to the repository of the context if the caller can see it', async (t) => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('secret', { private: true })
@@ -30,4 +30,6 @@ test('in mode gfm, names refer to the repository of the context if the caller ca
     await render(ada, { mode: 'gfm' }),
   ])
     assert.equal(hidden, '<p>#1</p>\n')
+  t.mock.method(forge.belfry.db, 'genericPlanRows', () => Promise.reject(new Error('a fault of ours')))
+  assert.equal((await forge.nobody.post('/markdown', { text: '#1', ...context })).status, 500, 'not like a hidden one')
 })

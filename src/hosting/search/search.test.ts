@@ -58,6 +58,7 @@ test('users are found by login and name, and never by a hidden address', inject(
     'fullname:Augusta': ['ada'],
   }
   for (const [q, logins] of Object.entries(cases)) assert.deepEqual(linesOf(await found('users', q), 'login'), logins, q)
+  assert.equal((await ada.get('/search/users?q=king+in:login,shoes')).status, 422)
   await expect(200, await ada.patch('/user/email/visibility', { visibility: 'public' }))
   assert.deepEqual(linesOf(await found('users', 'ada@example.com in:email'), 'login'), ['ada'])
 }))

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { openScript, type Script } from '#test/tfvc/script.ts'
-import { startTfvcServer } from '#test/tfvc/server.ts'
+import { complain, type ServerOptions, startTfvcServer } from '#test/tfvc/server.ts'
 import { tfvc } from './tfvc.ts'
 
 /** Imports the project Alpha of a history. Returns a function that runs git on it. */
-async function load(script: Script) {
-  const server = await startTfvcServer(script, { form: 'services' })
+async function load(script: Script, options: ServerOptions = {}) {
+  const server = await startTfvcServer(script, { form: 'services', ...options })
   const workspace = await openWorkspace()
   const origin = originOf(`${server.url}/Alpha`)
   await tfvc.convert(origin, workspace)
@@ -34,7 +34,13 @@ test('a project without branches is one branch', async () => {
     .checkIn('one', (desk) => desk.put('$/Alpha/a.txt', '1').put('$/Beta/b.txt', '1'))
     .checkIn('two', (desk) => desk.put('$/Alpha/a.txt', '2').put('$/Alpha/Main/b.txt', '2'))
     .checkIn('elsewhere', (desk) => desk.put('$/Beta/b.txt', '2'))
-  await using brought = await load(script)
+  // Some servers say so with 404.
+  const meddle: ServerOptions['meddle'] = ({ path }, response) => {
+    if (!path.endsWith('/branches')) return false
+    complain(response, 404, 'BranchNotFoundException', 'TF203100')
+    return true
+  }
+  await using brought = await load(script, { meddle })
   assert.deepEqual(brought.arranged, { default_branch: 'main', notes: {} })
   assert.deepEqual(await brought.branches(), ['main'])
   assert.deepEqual(await brought.subjects('main'), ['two', 'one'])

@@ -32,6 +32,8 @@ test('addresses are added unverified and deleted, and never reveal who else has 
   assert.equal((await ada.post('/user/emails', { emails: many })).status, 422)
   assert.equal((await ada.delete('/user/emails', { emails: ['ada@example.com'] })).status, 422, 'the primary one stays')
   assert.equal((await ada.delete('/user/emails', { emails: ['ben@example.com', 'x@y.z'] })).status, 404)
+  assert.equal((await ada.delete('/user/emails', { emails: many })).status, 404)
+  assert.equal((await ada.delete('/user/emails', { emails: [...many, 'x@y.z'] })).status, 422, 'more than an account has')
   assert.equal((await ada.delete('/user/emails', ['BEN@example.com'])).status, 204)
   assert.equal((await ada.read('/user/emails')).length, 2)
   await expect(200, await ada.patch('/user', { email: 'ada@WORK.example' }))
