@@ -4,7 +4,8 @@ import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
 import { mostStreams, StreamLimits } from './stream.ts'
-import { StreamReader } from './stream-reader.ts'
+import { Hubs } from './stream-hub.ts'
+import { type Step, StreamReader } from './stream-reader.ts'
 
 async function openEngine() {
   const forge = await openForge()
@@ -95,6 +96,23 @@ test('a stream does not look when something changes that it does not follow', as
   } finally {
     await leave([stream])
   }
+})
+
+test('four looks of all streams run at once, because requests need connections too', async () => {
+  await using forge = await openForge()
+  const hubs = new Hubs(forge.belfry)
+  const ends: (() => void)[] = []
+  const looks = Array.from({ length: 6 }, () =>
+    hubs.look(() => new Promise<Step>((resolve) => ends.push(() => resolve({ news: [], bookmark: null }))), null),
+  )
+  assert.equal(ends.length, 4)
+  ends[0]?.()
+  await looks[0]
+  assert.equal(ends.length, 5)
+  ends[1]?.()
+  await looks[1]
+  for (const end of ends) end()
+  await Promise.all(looks)
 })
 
 test('a user may have only so many streams, and closing one makes room', async () => {

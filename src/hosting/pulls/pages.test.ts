@@ -89,7 +89,7 @@ test('the base, drafts and an old branch are changed on the page', inject(async 
   await forge.work.push('main', 'main:other')
   await forge.follow()
   const [ada, dan] = [await signedIn(forge, 'ada'), await signedIn(forge, 'dan')]
-  assert.match((await ada.get(path)).text, /Update branch/)
+  assert.match((await ada.get(path)).text, /Update branch[\s\S]*Change the base branch/)
   assert.match((await ada.postAndFollow(`${path}/update-branch`, { sha: forge.topic })).text, /are merged into topic/)
   await forge.follow()
   assert.equal((await ada.get(path)).text.includes('Update branch'), false)
@@ -98,7 +98,7 @@ test('the base, drafts and an old branch are changed on the page', inject(async 
   assert.match((await ada.postAndFollow(`${path}/draft`, { draft: 'yes' })).text, /Drafts cannot be merged.*Ready for review/s)
   await ada.post(`${path}/draft`, { draft: 'no' })
   assert.equal((await forge.ada.read(`${engine}/pulls/1`)).draft, false)
-  await dan.get(path)
+  assert.doesNotMatch((await dan.get(path)).text, /Change the base branch/)
   for (const [form, fields] of [
     ['draft', { draft: 'yes' }],
     ['base', { base: 'main' }],

@@ -4,6 +4,7 @@ import { git } from '#git/git.ts'
 import { join } from '#test/conversations.ts'
 import { expect, type Forge, injecting, openForge, withPeople } from '#test/forge.ts'
 import { openWorker } from '#worker.ts'
+import { takeNetworkTurn } from './network.ts'
 
 const inject = injecting(withPeople('ada', 'ben', 'cy'))
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
@@ -192,4 +193,13 @@ test('a network stays consistent under concurrent forks and deletions', inject(a
       assert.partialDeepStrictEqual(await cy.read(`/repos/cy/${name}`), { fork: false, forks_count: 0, network_count: 1 })
     }
   }
+}))
+
+test('a deletion waits for changes of its own network only', inject(async ({ forge, ada }) => {
+  await ada.owns('engine')
+  const { id } = await ada.owns('mill')
+  await forge.belfry.db.transaction(async (other) => {
+    await takeNetworkTurn(other, id)
+    await expect(204, await ada.delete('/repos/ada/engine'))
+  })
 }))

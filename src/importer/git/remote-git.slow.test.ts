@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Workspace } from '#importer/source.ts'
@@ -8,6 +9,7 @@ import { type StepAnswer, startWorker, type WorkerProcess } from '#parts/imports
 import { certificateFile } from '#test/certificates.ts'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
+import { listen } from '#test/imports/http-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { childrenOf, commandOf, until } from '#test/machine.ts'
 import { git } from './git.ts'
@@ -141,6 +143,21 @@ test('only http is used, redirects stay on the host, and the policy applies', as
   await assert.rejects(git.convert(origin, strict), failing(/may not connect there: 127\.0\.0\.1 is /))
   await assert.rejects(connectGit(origin, strict, ['ls-remote', '--', origin.url]), failing(/may not connect there/))
   assert.equal(server.asked.length, asked)
+})
+
+test('names of more than 100 MB are refused', async () => {
+  const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+  const branch = (number: number) => line(`${'a'.repeat(40)} refs/heads/${number}${'x'.repeat(65_000)}\n`)
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/x-git-upload-pack-advertisement').write(line('# service=git-upload-pack\n'))
+    response.write('0000')
+    for (let number = 0; number < 1700; number++) response.write(branch(number))
+    response.end('0000')
+  })
+  await using source = await listen(server)
+  await using workspace = await openWorkspace()
+  const listing = connectGit(originOf(source.url), workspace, ['ls-remote', '--', source.url])
+  await assert.rejects(listing, failing(/more branches and tags than can be imported/))
 })
 
 test('a source with a known certificate is trusted, and no other', async () => {

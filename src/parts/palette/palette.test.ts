@@ -37,6 +37,8 @@ test('the palette finds repositories, people, issues by number, pages and action
   assert.deepEqual(hrefsOf(await ask(visitor, 'ben/eng'), 'Repositories'), ['/ben/engine-notes'])
   assert.deepEqual(hrefsOf(await ask(visitor, '@be'), 'People'), ['/ben'])
   const numbered = 'Issues and pull requests'
+  for (let count = 1; count <= 4; count++) await expect(201, await ada.post('/repos/ada/engine/issues', { title: 'A worn cog' }))
+  assert.equal(hrefsOf(await ask(visitor, 'cog'), numbered).length, 3, 'the rest is on the page of the search')
   assert.deepEqual(new Set(hrefsOf(await ask(visitor, '#1'), numbered)), new Set(['/ada/engine/issues/1', '/ada/diary/issues/1']))
   assert.deepEqual(hrefsOf(await ask(visitor, '#1', 'ada/engine'), numbered), ['/ada/engine/issues/1'])
   const named = await ask(visitor, 'ADA/engine#1')
