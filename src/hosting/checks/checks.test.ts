@@ -215,6 +215,7 @@ test('checks name their app, and only that app changes them', inject(async ({ fo
     await other.post(`${engine}/check-runs`, { name: 'ci', head_sha: topic, conclusion: 'success' }),
   )
   assert.notEqual(second.check_suite.id, run.check_suite.id)
+  assert.equal((await nobody.read(`${engine}/check-suites/${second.check_suite.id}`)).conclusion, 'success')
   await expect(403, await bot.patch(`${engine}/check-runs/${second.id}`, { conclusion: 'failure' }))
   const listed = async (query: string) =>
     linesOf((await nobody.read(`${engine}/commits/topic/check-runs${query}`)).check_runs, 'app.slug', 'conclusion')

@@ -153,6 +153,7 @@ test('contents with wrong checksums end the import, and missing ones are counted
     asked.query.get('path') === '$/Alpha/f1.txt' && Boolean(response.end(text))
   await assert.rejects(failing(replace('x')), refused(/\$\/Alpha\/f1\.txt in changeset 1 does not match its MD5/))
   await assert.rejects(failing(replace('longer')), refused(/is longer than the server announced/))
+  await assert.rejects(failing(replace('')), refused(/has 0 bytes, but the server announced 1/))
 
   const script = openScript()
     .checkIn('one', (desk) => desk.put('$/Alpha/a', 'a').put('$/Alpha/destroyed', 'x').put('$/Alpha/same', 'x'))

@@ -42,6 +42,8 @@ test('a file is uploaded to a release, and downloaded by everyone who sees the r
   const changed = await expect(200, await ada.patch(`${engine}/releases/assets/${asset.id}`, { name: 'new.zip' }))
   assert.equal(changed.name, 'new.zip')
   assert.equal((await fetch(asset.browser_download_url)).status, 404)
+  assert.equal((await fetch(changed.browser_download_url)).status, 200)
+  assert.equal((await fetch(changed.browser_download_url.replace('v1/rc', 'v2'))).status, 404, 'of another release')
   assert.equal((await ada.delete(`${engine}/releases/assets/${asset.id}`)).status, 204)
   assert.deepEqual(await nobody.read(`${engine}/releases/${release.id}/assets`), [])
 }))
