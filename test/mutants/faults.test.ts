@@ -14,6 +14,7 @@ const cases: [source: string, ...mutants: string[]][] = [
   ['await checkAccess(a)', 'check: {}'],
   ["get({ access: 'push', operation: 'a' })", "check: get({ ...{}, operation: 'a' })"],
   ['const a = b.length <= c', 'limit: const a = b.length < c'],
+  ['const began = performance.now(), late = c - began > d'],
   ['const maxNames = 10, names = 5', 'limit: const maxNames = 11, names = 5'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
   ['sql`select a from b where c = ${d}`', 'where: sql`select a from b where true`'],

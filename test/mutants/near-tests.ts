@@ -27,13 +27,21 @@ function withinBudget(tests: string[], budget: number) {
   })
 }
 
-/** Those of the file, of its noun, of its addresses, of the files that import it, and of what imports those. */
+/** Those of the file, of its noun, of its addresses and texts, of the files that import it, and of what imports those. */
 function nearestFirst(file: string) {
   const noun = nounOf(file)
   const importers = importersOf([file])
   const [importing, further] = [importers, importersOf(importers)].map((files) => files.flatMap(testsBeside))
   const own = (importing ?? []).filter((test) => test.startsWith(`${noun}/`))
-  const near = [testsBeside(file), own, testsBelow(noun), testsOfAddresses(file), importing ?? [], further ?? []]
+  const near = [
+    testsBeside(file),
+    own,
+    testsBelow(noun),
+    testsOfAddresses(file),
+    testsOfTexts(file),
+    importing ?? [],
+    further ?? [],
+  ]
   const tests = new Set(near.flatMap(shortestFirst))
   return tests.size ? [...tests] : testsOfUsers(file)
 }
@@ -41,7 +49,14 @@ function nearestFirst(file: string) {
 /** So that most of them are within the budget. */
 const shortestFirst = (tests: string[]) => tests.toSorted((one, other) => sizeOf(one)[0] - sizeOf(other)[0])
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
+/** Read once. */
+const known = new Map<string, string>()
+
+function read(file: string) {
+  const text = known.get(file) ?? readFileSync(join(root, file), 'utf8')
+  known.set(file, text)
+  return text
+}
 
 /** The tests that send requests to `/users/:login/follow` or `/users/{username}/following`, if the file declares it. */
 function testsOfAddresses(file: string) {
@@ -53,6 +68,18 @@ function testsOfAddresses(file: string) {
   const named = new RegExp(`(${addresses.join('|')})['"\`?]`)
   return testFiles().filter((test) => named.test(read(test)))
 }
+
+/** The tests that contain a text of the file, such as a message, unless many do. */
+function testsOfTexts(file: string) {
+  const texts = [...read(file).matchAll(/(?<=['`])[^'`$\n]{12,}(?=['`$])/g)]
+    .map(([text]) => text)
+    .filter((text) => !/^[#.]/.test(text))
+  return texts.flatMap((text) => {
+    const tests = testFiles().filter((test) => read(test).includes(text))
+    return tests.length > mostNaming ? [] : tests
+  })
+}
+const mostNaming = 5
 
 /** The tests of the nearest files that use a file, by way of others. */
 function testsOfUsers(file: string) {
