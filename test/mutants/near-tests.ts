@@ -4,7 +4,7 @@ import { importersOf, testsOf } from '../run/changed.ts'
 import { kindOf, root, sizeOf, testFiles } from '../run/files.ts'
 
 /** Seconds for the tests of a fault, as they are recorded. */
-const budget = { fast: 60, slow: 120 }
+const budget = { fast: 90, slow: 120 }
 
 /** The tests that should find a fault in a file, the nearest first, and the slow ones at the end. */
 export function nearTests(file: string, fast: boolean): string[] {
@@ -27,7 +27,7 @@ function withinBudget(tests: string[], budget: number) {
   })
 }
 
-/** Those of the file, of its noun, of its addresses and texts, of the files that import it, and of what imports those. */
+/** Those of the file, of its noun, of its texts and addresses, of the files that import it, and of what imports those. */
 function nearestFirst(file: string) {
   const noun = nounOf(file)
   const importers = importersOf([file])
@@ -37,8 +37,9 @@ function nearestFirst(file: string) {
     testsBeside(file),
     own,
     testsBelow(noun),
-    testsOfAddresses(file),
     testsOfTexts(file),
+    testsOfAddresses(file),
+    importers.filter((importer) => importer.startsWith(`${noun}/`)).flatMap(testsOfAddresses),
     importing ?? [],
     further ?? [],
   ]
