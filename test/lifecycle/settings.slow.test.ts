@@ -75,6 +75,7 @@ test('a refused start prints its line, and nothing else, and exits 1, or 2 for w
     { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: another program listens on this port. ` },
     { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. Run npx belfry --help to list the options.", end: '2' },
     { options: ['serve'], says: '"serve" is no command of Belfry. ', end: '2' },
+    { options: ['--demo', '--seed', 'x.yaml'], says: '--demo and --seed exclude each other. ', end: '2' },
   ]
   const runs = cases.map(async ({ says, settings, end = '1', ...options }) => {
     const belfry = await host.run({ ...options, settings: { BELFRY_LOG: 'error', ...settings } })

@@ -129,6 +129,7 @@ test('the author and users with push access edit and delete a comment on its com
   assert.match(form.text, /<textarea[^>]*>\s*Well done/)
   const version = versionIn(form.text)
   assert.match((await author.post(`${path}/edit`, { post, version, body: '*Look*', preview: 'yes' })).text, /<em>Look<\/em>/)
+  assert.equal((await author.post(`${path}/edit`, { post: 'commitcomment-', version, body: 'New' })).status, 404)
   const empty = await author.post(`${path}/edit`, { post, version, body: ' ' })
   assert.equal(empty.status, 422)
   assert.match(empty.text, /role="alert"[\s\S]*name="version"/)

@@ -164,6 +164,7 @@ test('unsupported repositories are refused with a message, and damaged data is n
     [bundle2(part(changed('A'.repeat(100), tombstone), '01')), /a\.txt has a censored revision/],
     [bundle2(flagged('a.txt', 0x8000)), /a\.txt has a censored revision/],
     [bundle2(flagged('a.txt', 0x2000)), /a\.txt is stored outside of the repository by the lfs extension/],
+    [bundle2(flagged('a.txt', 1)), /a\.txt is stored in an unknown way/],
     [bundle2(flagged('changelog', 0x4000)), /only a part of the history/],
     [bundle2(part(whole, '03', { treemanifest: '1' })), /tree manifests/],
     [bundle2(part(whole, '09')), /unsupported version/],

@@ -74,6 +74,7 @@ test('a comparison becomes a pull request with labels and reviewers', inject(asy
   assert.match(filled, /name="title" type="text" value="Add notes".*What changes\?.*name="reviewer" value="ben"/s)
   assert.match((await ada.get(`${path}?expand=1&title=T%3Cb%3E&body=B`)).text, /value="T&lt;b&gt;"/)
   assert.match((await ada.post(path, { title: ' ', body: 'Kept text' })).text, /role="alert".*Kept text/s)
+  assert.equal((await ada.post(`${path}%00`, { title: 'Notes' })).status, 404)
   assert.match((await ada.post(path, { title: 'Notes', body: '**bold**', preview: 'yes' })).text, /<strong>bold<\/strong>/)
   const fields = { title: 'Notes', body: 'Why', draft: 'yes', label: 'bug "x"', reviewer: ['ben', 'cy'] }
   const made = await ada.post(path, fields)
