@@ -84,7 +84,7 @@ test('a waiting import shows what it needs, and resumes with it', async () => {
   }
   assert.equal((await present(forge)).run, row.run)
   await applyRunEvent(forge, 'auth_failed')
-  assert.match(await shown(), /Other credentials are needed/)
+  assert.match(await shown(), /Other credentials are needed[\s\S]*The source does not accept the user name and password/)
   await act(ada, '/credentials', { vcs_password: 'a token' })
 
   const choices = [
