@@ -51,8 +51,9 @@ test('sessions are listed with where they come from, and end one by one', async 
   await forge.person('ada')
   await forge.person('eve')
   const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
-  const phone = await signedIn(forge, 'ada', { 'user-agent': firefox, 'x-forwarded-for': '192.0.2.9' })
-  const ada = await signedIn(forge, 'ada', { 'user-agent': '<curl>' })
+  const phone = new Guest(forge, { 'user-agent': firefox, 'x-forwarded-for': '192.0.2.9' })
+  const ada = new Guest(forge, { 'user-agent': '<curl>' })
+  for (const guest of [phone, ada]) assert.equal((await guest.signIn('ada')).status, 303)
   const { text } = await ada.get('/settings/sessions')
   assert.match(text, /192\.0\.2\.9/)
   assert.match(text, /Firefox on Linux/)

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Person } from '#test/forge.ts'
-import { signedIn } from '#test/guest.ts'
+import { Guest } from '#test/guest.ts'
 import type { Measured, Order, Place } from './measured-process.ts'
 
 export interface Sent {
@@ -51,8 +51,9 @@ export class MeasuredWorld implements AsyncDisposable {
     const first = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => undefined)])
     if (!first) throw new Error('The world did not open.')
     const place = first[0] as Place
-    const { cookies } = await signedIn({ web: place.web } as Parameters<typeof signedIn>[0], 'ada')
-    return new MeasuredWorld(child, place, [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+    const guest = new Guest(place)
+    await guest.signIn('ada')
+    return new MeasuredWorld(child, place, [...guest.cookies].map(([name, value]) => `${name}=${value}`).join('; '))
   }
 
   constructor(child: ChildProcess, place: Place, cookie: string) {
