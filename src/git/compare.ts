@@ -3,7 +3,7 @@ import { Refusal } from '#platform/errors.ts'
 import type { Slice } from '#platform/listed.ts'
 import { type Changes, readChanges } from './changes.ts'
 import { readLog } from './log.ts'
-import { type CommitObject, hasRefs, resolveCommit } from './objects.ts'
+import { type CommitObject, hasRefs, isId, resolveCommit, typesOf } from './objects.ts'
 import { type Reading, runGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
@@ -70,6 +70,11 @@ export async function findBoth(
   head: string,
   head_repo_id = repo_id,
 ): Promise<[string, string]> {
+  // Most callers have ids of one repository already: then one git finds both.
+  if (repo_id === head_repo_id && isId(base) && isId(head) && storage.has(repo_id)) {
+    const types = await typesOf(storage, repo_id, [base, head])
+    if (types.every((type) => type === 'commit')) return [base, head]
+  }
   const [base_sha, head_sha] = await Promise.all([
     resolveCommit(storage, repo_id, base),
     resolveCommit(storage, head_repo_id, head),

@@ -113,8 +113,9 @@ export async function keepHead(storage: Storage, pull: Pick<Pull, 'number' | 're
   const { repo_id, head_repo_id } = pull
   if ((await findRef(storage, repo_id, refOf(pull)))?.sha === sha) return
   const has = async (id: number) => storage.has(id) && (await typeOf(storage, id, sha)) === 'commit'
-  const from = head_repo_id !== null && (await has(head_repo_id)) ? head_repo_id : repo_id
-  if (await has(from)) await bringObjects(storage, from, repo_id, sha, refOf(pull))
+  for (const id of new Set([head_repo_id ?? repo_id, repo_id])) {
+    if (await has(id)) return bringObjects(storage, id, repo_id, sha, refOf(pull))
+  }
 }
 
 async function followBase(
