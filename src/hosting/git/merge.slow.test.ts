@@ -269,3 +269,19 @@ async function check(name: string, story: Story) {
   assert.equal(state, name in clashing ? 'dirty' : 'clean')
   assert.equal(await bare.bare('for-each-ref'), refs, 'no ref moves')
 }
+
+test('no more than 1,000 commits are rebased at once', async () => {
+  await using bare = await openBare()
+  const steps = (name: string) =>
+    Array.from({ length: 1001 }, (_, index) => ({ author: ada, at, message: `${index}`, files: { [name]: `${index}\n` } }))
+  const { head } = await bare.storage.commit(1, 'long', steps('long.txt'))
+  const first = await bare.bare('rev-parse', 'long~1000')
+  const merged = await mergeBy(bare, 'rebase', { base: first, head })
+  assert.ok('sha' in merged, JSON.stringify(merged))
+  assert.equal(await bare.bare('rev-list', '--count', `${first}..${merged.sha}`), '1000')
+  assert.equal(await bare.bare('rev-parse', `${merged.sha}^{tree}`), await bare.bare('rev-parse', 'long^{tree}'))
+  await bare.bare('branch', 'longer', first)
+  await bare.storage.commit(1, 'longer', steps('longer.txt'))
+  const longer = mergeBy(bare, 'rebase', { base: first, head: 'longer' })
+  await assert.rejects(longer, { reason: 'invalid', message: /1000 commits/ })
+})

@@ -188,20 +188,6 @@ test('a pushed replacement object does not affect a merge', inject(async (bare) 
   assert.equal(await made(bare, {}), sha)
 }))
 
-test('no more than 1,000 commits are rebased at once', inject(async (bare) => {
-  const steps = (name: string) =>
-    Array.from({ length: 1001 }, (_, index) => ({ ...asked, message: `${index}`, files: { [name]: `${index}\n` } }))
-  const { head } = await bare.storage.commit(1, 'long', steps('long.txt'))
-  const first = await bare.bare('rev-parse', 'long~1000')
-  const sha = await made(bare, { base: first, head, method: 'rebase' })
-  assert.equal(await bare.bare('rev-list', '--count', `${first}..${sha}`), '1000')
-  assert.equal(await bare.bare('rev-parse', `${sha}^{tree}`), await bare.bare('rev-parse', 'long^{tree}'))
-  await bare.bare('branch', 'longer', first)
-  await bare.storage.commit(1, 'longer', steps('longer.txt'))
-  const longer = merge(bare.storage, 1, { ...asked, base: first, head: 'longer', method: 'rebase' })
-  await assert.rejects(longer, refused('invalid', /1000 commits/))
-}))
-
 /** Runs a few lines in a process of its own, where `git` is another. */
 async function elsewhere({ folder, storage }: Bare, fake: string, lines: string) {
   await mkdir(join(folder, 'bin'), { recursive: true })
