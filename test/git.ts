@@ -207,6 +207,17 @@ export async function openEngine(options: { worker?: boolean; settings?: Record<
   }
 }
 
+/** Commits a folder of so many files, each empty and named by its number, without writing them. */
+export async function commitFolder(work: Worktree, files: number) {
+  const blob = await work.git('hash-object', '-w', '/dev/null')
+  const names = Array.from({ length: files }, (_, file) => `many/${String(file).padStart(6, '0')}`)
+  for (let from = 0; from < files; from += 2000) {
+    const entries = names.slice(from, from + 2000).flatMap((name) => ['--cacheinfo', `100644,${blob},${name}`])
+    await work.git('update-index', '--add', ...entries)
+  }
+  await work.git('commit', '--quiet', '-m', 'Many')
+}
+
 export const zeros = '0'.repeat(40)
 
 /** A line as git sends it: with its length before it. */

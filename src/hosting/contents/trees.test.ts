@@ -1,18 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect, linesOf } from '#test/forge.ts'
-import { openEngine, type Worktree } from '#test/git.ts'
-
-/** Commits a folder of so many files, each empty and named by its number, without writing them. */
-async function commitFolder(work: Worktree, files: number) {
-  const blob = await work.git('hash-object', '-w', '/dev/null')
-  const names = Array.from({ length: files }, (_, file) => `many/${String(file).padStart(6, '0')}`)
-  for (let from = 0; from < files; from += 2000) {
-    const entries = names.slice(from, from + 2000).flatMap((name) => ['--cacheinfo', `100644,${blob},${name}`])
-    await work.git('update-index', '--add', ...entries)
-  }
-  await work.git('commit', '--quiet', '-m', 'Many')
-}
+import { commitFolder, openEngine } from '#test/git.ts'
 
 test('a folder lists its first 1,000 entries; the trees API lists all, or is marked as truncated', async () => {
   await using engine = await openEngine()
@@ -45,16 +34,4 @@ test('a folder lists its first 1,000 entries; the trees API lists all, or is mar
   assert.equal(deep.tree.at(-1).path, 'src/a/b.txt')
   await expect(404, await ada.get(`/repos/ada/engine/git/trees/${readme}`))
   await expect(404, await ada.get('/repos/ada/engine/git/trees/absent'))
-})
-
-test('a trees response stays below 7 MB', async () => {
-  await using engine = await openEngine()
-  await commitFolder(engine.work, 30_000)
-  await engine.work.push('HEAD')
-  const answer = await engine.ada.get('/repos/ada/engine/git/trees/main?recursive=1')
-  const text = await answer.text()
-  assert.ok(text.length < 7 << 20, `${text.length}`)
-  const { truncated, tree } = JSON.parse(text)
-  assert.equal(truncated, true)
-  assert.ok(tree.length > 20_000)
 })
