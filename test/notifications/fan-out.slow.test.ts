@@ -12,6 +12,39 @@ import { patient } from '../databases.ts'
 import { act, type Conversation, type Conversations, engine, inParallel, noticesOf, openConversations } from './conversations.ts'
 import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
 
+test('users who comment concurrently are each notified of all others once and in order', async () => {
+  await using forge = await openConversations(8, { worker: true })
+  const { belfry, ada, conversations } = forge
+  const [{ number, subject_id }] = conversations as [Conversation]
+  const talking = conversations.map(async ({ reader }) => {
+    for (let said = 0; said < 6; said++)
+      await expect(201, await reader.post(`${engine}/issues/${number}/comments`, { body: 'Yes' }))
+  })
+  let ended = false
+  // In addition to the worker.
+  const telling = [1, 2, 3].map(async () => {
+    while (!ended) await fanOut(belfry.db, subject_id).then(() => sleep(1))
+  })
+  await Promise.all(talking).finally(() => {
+    ended = true
+  })
+  await Promise.all(telling)
+  await told(forge)
+  const comments: { id: number; user: { login: string } }[] = await ada.read(`${engine}/issues/${number}/comments?per_page=100`)
+  assert.equal(comments.length, 48)
+  for (const person of [ada, ...conversations.map(({ reader }) => reader)]) {
+    const threads = await person.read('/notifications?all=true')
+    const { id } = threads.find(({ subject }: { subject: { url: string } }) => subject.url.endsWith(`/issues/${number}`))
+    const reasons: { act: string; url: string }[] = await person.read(`/notifications/threads/${id}/reasons`)
+    const heard = reasons.filter(({ act }) => act === 'commented').map(({ url }) => Number(url.split('/').at(-1)))
+    const joined =
+      person === ada || person === conversations[0]?.reader ? 0 : comments.find(({ user }) => user.login === person.login)?.id
+    const others = comments.filter(({ user }) => user.login !== person.login).map((comment) => comment.id)
+    const since = others.filter((comment) => comment > (joined ?? 0))
+    assert.deepEqual(heard.toReversed(), since, person.login)
+  }
+})
+
 test('concurrent fan-outs that are killed again and again notify of every event once and in order', async () => {
   await using forge = await openConversations(10)
   const { belfry, conversations, clock } = forge
