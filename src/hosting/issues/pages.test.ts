@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { expect, injecting } from '#test/forge.ts'
 import { Guest, signedIn, withoutSignIn } from '#test/guest.ts'
@@ -114,10 +115,11 @@ test('mentions link to existing users and teams that the reader may see, and to 
 
 test('a long conversation shows its end, with links to every comment', inject(async (forge) => {
   await forge.open()
-  const ids: number[] = []
-  for (let index = 0; index < 120; index++) {
-    ids.push((await expect(201, await forge.ada.post(`${engine}/issues/1/comments`, { body: `Line ${index}.` }))).id)
-  }
+  const { db } = forge.belfry
+  const comments = await db.rows<{ id: number }>(sql`
+    insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
+    select i.repo_id, i.id, i.author_id, concat('Line ', n, '.'), ${db.now}, ${db.now} from issues i, generate_series(0, 119) n order by n returning id`)
+  const ids = comments.map(({ id }) => id)
   const nobody = new Guest(forge)
   const read = async (query: string) => {
     const { text } = await nobody.get(`/ada/engine/issues/1${query}`)
