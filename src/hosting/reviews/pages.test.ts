@@ -87,26 +87,21 @@ test('a thread is resolved and unresolved by its author, the author of the pull 
   const address = `${path}/threads/${first.id}/resolution`
   const resolve = (who: Guest, resolved: string, page = 'files') => who.post(address, { resolved, page })
   const fold = /<details class="thread-fold"><summary>.*resolved 2 comments.*Why\?/s
-  for (const [who, login] of [
-    [dan, 'dan'],
-    [author, user.login],
-    [ada, 'ada'],
+  for (const [who, login, page, back] of [
+    [dan, 'dan', 'files', files],
+    [author, user.login, 'conversation', path],
+    [ada, 'ada', 'files', files],
   ] as const) {
-    for (const [page, back] of [
-      ['files', files],
-      ['conversation', path],
-    ] as const) {
-      assert.match((await who.get(back)).text, /Resolve conversation/)
-      assert.equal((await resolve(who, 'yes', page)).location, `${back}#thread-${first.id}`)
-      assert.equal((await resolve(ada, 'yes', page)).status, 303)
-      const { text } = await guest.get(back)
-      assert.match(text, fold)
-      assert.match(text, new RegExp(`<strong>${login}</strong> resolved`), 'the first to resolve it is named')
-      assert.doesNotMatch(text, /olve conversation/)
-      assert.match((await who.get(back)).text, /Unresolve conversation/)
-      assert.equal((await resolve(who, 'no', page)).status, 303)
-      assert.doesNotMatch((await guest.get(back)).text, /thread-fold/)
-    }
+    assert.match((await who.get(back)).text, /Resolve conversation/)
+    assert.equal((await resolve(who, 'yes', page)).location, `${back}#thread-${first.id}`)
+    assert.equal((await resolve(ada, 'yes', page)).status, 303)
+    const { text } = await guest.get(back)
+    assert.match(text, fold)
+    assert.match(text, new RegExp(`<strong>${login}</strong> resolved`), 'the first to resolve it is named')
+    assert.doesNotMatch(text, /olve conversation/)
+    assert.match((await who.get(back)).text, /Unresolve conversation/)
+    assert.equal((await resolve(who, 'no', page)).status, 303)
+    assert.doesNotMatch((await guest.get(back)).text, /thread-fold/)
   }
   assert.doesNotMatch((await cy.get(files)).text, /Resolve conversation/)
   assert.equal((await resolve(cy, 'yes')).status, 403)
