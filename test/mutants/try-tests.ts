@@ -16,11 +16,19 @@ export interface Finding {
 /** Milliseconds for a test: longer than in other runs, because other faults are tried at the same time. */
 const limit = 60_000
 
-/** Milliseconds after which no further file is run. */
-const patience = 300_000
+export interface Bounds {
+  /** The name of one test. */
+  only?: string | undefined
+  /** A moment of `performance.now()` after which no further file is run. */
+  until?: number
+}
 
 /** Runs test files of a checkout in one process until the first test fails. */
-export async function tryTests(checkout: string, files: string[], only?: string): Promise<Finding | undefined> {
+export async function tryTests(
+  checkout: string,
+  files: string[],
+  { only, until = Infinity }: Bounds,
+): Promise<Finding | undefined> {
   const queue = [...files]
   let current = ''
   let finding: Finding | undefined
@@ -43,7 +51,6 @@ export async function tryTests(checkout: string, files: string[], only?: string)
     finding ??= found
     end()
   }
-  const began = performance.now()
   const watch = new Watch(limit * 2, () => find({ file: current }))
   child.on('message', (report: Report) => {
     watch.rest()
@@ -53,7 +60,7 @@ export async function tryTests(checkout: string, files: string[], only?: string)
       find(name.endsWith('.test.ts') ? { file: name } : { file, test: name })
     } else if (report.type === 'warning' || report.type === 'stuck') find({ file: current })
     else if (report.type === 'idle') {
-      const file = performance.now() - began < patience ? queue.shift() : undefined
+      const file = performance.now() < until ? queue.shift() : undefined
       current = file ?? current
       child.send(file ? { file } : {})
     }
