@@ -44,13 +44,23 @@ test('a failing receiver is throttled for growing pauses, and gets all postponed
   const { host } = new URL(bad.url)
   assert.deepEqual(pick(warnings, 'level', 'host', 'failures'), [[40, host, 10]])
 
+  const longer = await hookTo(`${good.url}?longer`)
+  await delivered(ada, longer, 1)
   const since = forge.clock.now()
+  const later = new Date(since.getTime() + 3_600_000)
+  await db.query(sql`update hooks set failures = 20, throttled_until = ${later} where id = ${longer.id}`)
   for (const method of ['put', 'delete', 'put', 'delete'] as const)
     await expect(204, await ada[method]('/user/starred/ada/engine'))
   await delivered(ada, other, 5)
   const over = new Date(since.getTime() + 1000)
-  await until('four wait', async () => (await waiting(hook)).filter(({ throttled_at }) => throttled_at).length === 4)
-  assert.deepEqual(await waiting(hook), Array(4).fill({ ready_at: over, throttled_at: since }))
+  for (const [throttled, ready_at] of [
+    [hook, over],
+    [longer, later],
+  ] as const) {
+    await until('four wait', async () => (await waiting(throttled)).filter(({ throttled_at }) => throttled_at).length === 4)
+    assert.deepEqual(await waiting(throttled), Array(4).fill({ ready_at, throttled_at: since }))
+  }
+  await expect(204, await ada.delete(`${hooks}/${longer.id}`))
   assert.equal(bad.received.length, 10)
 
   // One delivery is the trial. It fails too, so the others wait twice as long.
