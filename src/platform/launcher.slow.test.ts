@@ -89,7 +89,8 @@ test('a program has its own process group, and a signal ends all of it', async (
 
 test('a program that does not exist is the error that Node gives', async () => {
   await warmUp()
-  await assert.rejects(launch(command('belfry-missing')), { code: 'ENOENT', syscall: 'spawn belfry-missing' })
+  for (const start of [launch, (missing: Command) => spawnProgram(missing, true)])
+    await assert.rejects(start(command('belfry-missing')), { code: 'ENOENT', syscall: 'spawn belfry-missing' })
   await assert.rejects(launch({ ...sh('true'), cwd: '/nonexistent' }), { code: 'ENOENT' })
 })
 

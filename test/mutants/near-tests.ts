@@ -6,16 +6,18 @@ import { kindOf, root, sizeOf, testFiles } from '../run/files.ts'
 /** Seconds for the tests of a fault, as they are recorded. */
 const budget = { fast: 90, slow: 120 }
 
-/** The tests that should find a fault in a file, the nearest first, and the slow ones at the end. */
+/** The tests that should find a fault in a file: those of its name, then the nearest first, and the slow ones at the end. */
 export function nearTests(file: string, fast: boolean): string[] {
   const near = nearestFirst(file)
   const taken = fast ? (['fast'] as const) : (['fast', 'slow'] as const)
-  return taken.flatMap((kind) =>
+  const chosen = taken.flatMap((kind) =>
     withinBudget(
       near.filter((test) => kindOf(test) === kind),
       budget[kind],
     ),
   )
+  const isOwn = (test: string) => test.startsWith(file.slice(0, -'ts'.length))
+  return [...chosen.filter(isOwn), ...chosen.filter((test) => !isOwn(test))]
 }
 
 function withinBudget(tests: string[], budget: number) {
