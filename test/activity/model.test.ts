@@ -1,3 +1,3 @@
 import { testRandomActs } from './random-acts.ts'
 
-testRandomActs({ seed: 1, acts: 40, timelines: 10 })
+testRandomActs({ seed: 1, acts: 20, timelines: 5 })
