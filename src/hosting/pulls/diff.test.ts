@@ -4,7 +4,9 @@ import { engine } from '#test/conversations.ts'
 import { expect, injecting } from '#test/forge.ts'
 import { Guest } from '#test/guest.ts'
 import { openWithTopic } from '#test/pulls.ts'
+import { Html } from '#web/html.ts'
 import { readRows } from './views/diff-rows.ts'
+import { plainTable } from './views/diff-table.ts'
 
 const inject = injecting(openWithTopic)
 
@@ -21,6 +23,13 @@ test('removed lines stand beside those that replace them, with the words that ch
   ])
   const [, pair] = readRows('@@ -1 +1 @@\n-a 😀 b\n+a 😁 b')
   assert.deepEqual(pair && 'left' in pair && pair.left?.changed, [2, 4], 'half a character is never marked')
+})
+
+test('changed words are marked in highlighted lines too, across their elements', () => {
+  const shown = new Html('a <b>&lt;bc</b>d')
+  const { text } = plainTable([{ left: undefined, right: { kind: 'added', number: 1, text: 'a <bcd', changed: [2, 6], shown } }])
+  const word = (marked: string) => `<span class="word">${marked}</span>`
+  assert.ok(text.includes(`>a <b>${word('&lt;bc')}</b>${word('d')}<`), text)
 })
 
 test('a file is shown in one column or two, with hostile text as text, and long ones alone', inject(async (forge) => {
