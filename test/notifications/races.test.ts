@@ -4,9 +4,7 @@ import { fanOut } from '#parts/notifications/fan-out.ts'
 import { sql } from '#platform/database.ts'
 import { until } from '#test/machine.ts'
 import { act, type Conversation, openConversations, threadOf } from './conversations.ts'
-import { marks, testRaces } from './races.ts'
-
-testRaces(8)
+import { marks } from './races.ts'
 
 test('a mark during a fan-out does not wait, and the updates stay unread', async () => {
   await using forge = await openConversations(3)
