@@ -37,11 +37,11 @@ const odd: Record<string, string>[] = [
   { authorization: 'Basic YWRhOndyb25n' },
 ]
 
-/** Sends every operation what a seed says, until the deadline, and checks each response. One request at a time: a seed gives the same run. */
-export async function fuzz(seed: number, isOver: () => boolean = () => false): Promise<Found> {
+/** Sends every operation of some variants what a seed says, until the deadline, and checks each response. One request at a time: a seed gives the same run. */
+export async function fuzz(seed: number, names: readonly Variant[], isOver: () => boolean = () => false): Promise<Found> {
   await using world = await openWorld(seed)
   const pick = seeded(seed + 1)
-  const variants = [await openVariant(`${world.web}/api/v3`), await openVariant(world.versioned)]
+  const variants = await Promise.all(names.map((name) => openVariant(baseOf[name](world))))
   const seen = new Seen()
   const found: Found = { faults: [], requests: 0, telling: new Set(), passed: new Set(), pages: new Set() }
   const report = (who: string, request: string, fault: string) =>
@@ -92,6 +92,9 @@ export async function fuzz(seed: number, isOver: () => boolean = () => false): P
   for (const line of world.logged) if (JSON.parse(line).level >= 50) report('log', '', line.slice(0, 1000))
   return found
 }
+
+const baseOf = { 'self-hosted': ({ web }: World) => `${web}/api/v3`, versioned: ({ versioned }: World) => versioned }
+export type Variant = keyof typeof baseOf
 
 async function openVariant(base: string) {
   const document: Document = await expect(200, await fetch(`${base}/openapi.json`))

@@ -26,7 +26,7 @@ const files = choices[mode]?.() ?? [mode, ...more]
 // No one looks at a hundred pictures of pages, and each takes 0.2 s.
 if (mode in choices) process.env.PICTURES ??= '0'
 
-/** Milliseconds for a test. A hang is a fault: on an idle machine, tests take a tenth. */
+/** Milliseconds for a test, without those that the host of a virtual machine took. A hang is a fault: on an idle machine, tests take a tenth. */
 const limits = { fast: 20_000, slow: 120_000 }
 
 const tally = new Tally(files)
